@@ -13,7 +13,10 @@ const inlineable: Plugin = {
     const escape = (text: string) =>
       text
         .replace(/<(?=[/!]|script)/giu, "\\x3c")
-        .replace(/[\u007f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu, (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, "0")}`);
+        .replace(
+          /[\u007f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu,
+          (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, "0")}`,
+        );
     for (const part of Object.values(bundle)) if (part.type === "chunk") part.code = escape(part.code);
   },
 };
@@ -25,7 +28,8 @@ const ownMessages: Plugin = {
   enforce: "pre",
   transform(code, id) {
     const [, part] = /\/src\/i18n\/\w+\/(\w+)\.ts$/u.exec(id) ?? [];
-    if (part) return KEPT.includes(part) ? null : code.replace(/^[\s\S]*(export const \w+ =)[\s\S]*$/u, "$1 () => undefined;");
+    if (part)
+      return KEPT.includes(part) ? null : code.replace(/^[\s\S]*(export const \w+ =)[\s\S]*$/u, "$1 () => undefined;");
     const used = Array.from(code.matchAll(/\bt\(\)\.(\w+)/gu), ([, name]) => name!);
     const missing = id.includes("/src/") && used.find((name) => !KEPT.includes(name));
     return missing ? this.error(`the file has no messages of \`${missing}\`; add it to KEPT in vite.config.ts`) : null;

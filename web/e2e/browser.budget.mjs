@@ -45,14 +45,19 @@ async function opening(url, isThere, times = 5) {
 /** Processor time of a key and the frame that it leads to, as the mean of many. */
 async function perKey({ page, work }, keys, times) {
   const press = (times) =>
-    page.evaluate(async ([keys, times]) => {
-      const target = document.querySelector("[role=grid]");
-      target.focus();
-      for (let n = 0; n < times; n += 1) {
-        target.dispatchEvent(new KeyboardEvent("keydown", { key: keys[n % keys.length], bubbles: true, cancelable: true }));
-        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-      }
-    }, [keys, times]);
+    page.evaluate(
+      async ([keys, times]) => {
+        const target = document.querySelector("[role=grid]");
+        target.focus();
+        for (let n = 0; n < times; n += 1) {
+          target.dispatchEvent(
+            new KeyboardEvent("keydown", { key: keys[n % keys.length], bubbles: true, cancelable: true }),
+          );
+          await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+        }
+      },
+      [keys, times],
+    );
   await press(10);
   const before = await work();
   await press(times);
@@ -86,22 +91,34 @@ async function previews(server) {
 }
 
 async function longDocument(server) {
-  const opened = await opening(`${server.url}/c/long/d/long.md`, () => document.querySelector(".row.first .cut") && document.querySelector('[role="row"]'));
+  const opened = await opening(
+    `${server.url}/c/long/d/long.md`,
+    () => document.querySelector(".row.first .cut") && document.querySelector('[role="row"]'),
+  );
   measured("document of 10,000 lines, until it is shown", opened.time, 1000);
   measured("document of 10,000 lines, processor", opened.cpu, 600);
-  await opened.page.getByText(/with it: \d+ tokens/u).first().waitFor();
+  await opened.page
+    .getByText(/with it: \d+ tokens/u)
+    .first()
+    .waitFor();
   measured("document of 10,000 lines, a key and its frame, processor", await perKey(opened, ["j"], 50), 16);
   await opened.page.context().close();
 }
 
 async function manyChunks(server) {
-  const many = Array.from({ length: 100_000 }, (_, at) => `## Record ${at}\n\nA short text of record number ${at}.\n`).join("\n");
+  const many = Array.from(
+    { length: 100_000 },
+    (_, at) => `## Record ${at}\n\nA short text of record number ${at}.\n`,
+  ).join("\n");
   server.into("many", server.write("many", { "many.md": many }), "--preset", "stable", "--min-size", "1");
   const page = await open("about:blank");
   const work = await worker(page);
   await page.goto(`${server.url}/c/many/d/many.md`);
   await page.getByText("100,000 chunks").first().waitFor();
-  for (const [role, name] of [["grid", "list"], ["region", "source"]]) {
+  for (const [role, name] of [
+    ["grid", "list"],
+    ["region", "source"],
+  ]) {
     const before = await work();
     await page.evaluate(async (role) => {
       const list = document.querySelector(`main [role=${role}][tabindex]`);
@@ -118,18 +135,34 @@ async function manyChunks(server) {
 async function file() {
   const folder = mkdtempSync(join(tmpdir(), "chunkwright-file-"));
   const sources = join(root, "crates/chunkwright/src");
-  const lines = readdirSync(sources, { recursive: true }).filter((name) => name.endsWith(".rs")).sort().flatMap((name) => readFileSync(join(sources, name), "utf8").split("\n"));
+  const lines = readdirSync(sources, { recursive: true })
+    .filter((name) => name.endsWith(".rs"))
+    .sort()
+    .flatMap((name) => readFileSync(join(sources, name), "utf8").split("\n"));
   while (lines.length < 10_000) lines.push(...lines);
   writeFileSync(join(folder, "big.rs"), lines.slice(0, 10_000).join("\n"));
-  const opened = await opening(writePage(join(folder, "big.html"), [join(folder, "big.rs")]), () => document.querySelectorAll("[data-row]").length > 40);
+  const opened = await opening(
+    writePage(join(folder, "big.html"), [join(folder, "big.rs")]),
+    () => document.querySelectorAll("[data-row]").length > 40,
+  );
   measured("standalone file of 10,000 lines, until it is shown", opened.time, 1000);
   measured("standalone file of 10,000 lines, processor", opened.cpu, 500);
-  measured("standalone file of 10,000 lines, a key and its frame, processor", await perKey(opened, ["j", "j", "j", "k"], 100), 16);
+  measured(
+    "standalone file of 10,000 lines, a key and its frame, processor",
+    await perKey(opened, ["j", "j", "j", "k"], 100),
+    16,
+  );
   await opened.page.context().close();
   rmSync(folder, { recursive: true });
 }
 
-const long = Array.from({ length: 10_000 }, (_, at) => (at % 25 === 0 ? `## Part ${at / 25}` : at % 5 === 1 ? "" : `Line ${at} of the long file says what the ${at % 7} ferries of the ${at % 11} harbours do.`)).join("\n");
+const long = Array.from({ length: 10_000 }, (_, at) =>
+  at % 25 === 0
+    ? `## Part ${at / 25}`
+    : at % 5 === 1
+      ? ""
+      : `Line ${at} of the long file says what the ${at % 7} ferries of the ${at % 11} harbours do.`,
+).join("\n");
 const server = await serve({ extra: { long: { "long.md": long } } });
 try {
   for (const measure of [first, previews, longDocument, manyChunks, file]) await measure(server);

@@ -16,7 +16,10 @@ after(async () => {
 test("the first page is small", async () => {
   const page = await open("about:blank");
   const bodies = [];
-  page.on("response", (response) => !response.url().includes("/api/") && bodies.push(response.body().catch(() => Buffer.alloc(0))));
+  page.on(
+    "response",
+    (response) => !response.url().includes("/api/") && bodies.push(response.body().catch(() => Buffer.alloc(0))),
+  );
   await page.goto(`${server.url}/`);
   await page.getByRole("link", { name: "examples" }).waitFor();
   const bytes = (await Promise.all(bodies)).reduce((sum, body) => sum + gzipSync(body).length, 0);
@@ -72,7 +75,12 @@ test("navigations leave the memory as it was", async () => {
   const early = await used();
   await visit(ROUNDS);
   const late = await used();
-  console.log(`memory: ${(early.usedSize / 1e6).toFixed(1)} MB, after ${2 * ROUNDS} navigations ${(late.usedSize / 1e6).toFixed(1)} MB; nodes ${early.nodes}, ${late.nodes}`);
+  console.log(
+    `memory: ${(early.usedSize / 1e6).toFixed(1)} MB, after ${2 * ROUNDS} navigations ${(late.usedSize / 1e6).toFixed(1)} MB; nodes ${early.nodes}, ${late.nodes}`,
+  );
   assert.ok(late.usedSize < early.usedSize * 1.25 + 1_000_000, JSON.stringify({ early, late }));
-  assert.deepEqual(page.faults.filter((fault) => !fault.startsWith("request to")), []);
+  assert.deepEqual(
+    page.faults.filter((fault) => !fault.startsWith("request to")),
+    [],
+  );
 });

@@ -5,13 +5,21 @@ import { after, before, test } from "node:test";
 import { accessible, close, drawn, HOSTILE, open, serve, settled } from "./helper.mjs";
 
 const api = async (path, { method = "GET", body } = {}) => {
-  const answer = await fetch(`${server.api}/api/v1/${path}`, { method, ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }) });
+  const answer = await fetch(`${server.api}/api/v1/${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  });
   const text = await answer.text();
   assert.ok(answer.ok, `${method} ${path}: ${text}`);
   return text ? JSON.parse(text) : null;
 };
-const put = (collection, documents, settings) => api(`collections/${collection}/documents`, { method: "POST", body: { documents: documents.map(([doc_id, text]) => ({ doc_id, text })), ...(settings && { settings }) } });
-const chunksOf = async (collection, query = "") => (await api(`collections/${collection}/chunks?limit=1000${query}`)).chunks;
+const put = (collection, documents, settings) =>
+  api(`collections/${collection}/documents`, {
+    method: "POST",
+    body: { documents: documents.map(([doc_id, text]) => ({ doc_id, text })), ...(settings && { settings }) },
+  });
+const chunksOf = async (collection, query = "") =>
+  (await api(`collections/${collection}/chunks?limit=1000${query}`)).chunks;
 const amend = (collection, body) => api(`collections/${collection}/chunks/amend`, { method: "POST", body });
 const finished = async (id) => {
   for (;;) {
@@ -21,20 +29,33 @@ const finished = async (id) => {
   }
 };
 
-const words = (n, seed) => Array.from({ length: n }, (_, at) => ["amber", "basket", "copper", "drift", "ember", "fable", "gravel", "harbor"][(at * seed + (at >> 2)) % 8]).join(" ");
-const PAGE = (first) => `# Ferry\n\n${first} ${words(60, 3)}.\n\n## Times\n\nIt leaves at nine and at noon. ${words(70, 5)}.\n\n## Prices\n\nA ticket costs four coins. ${words(70, 7)}.\n`;
+const words = (n, seed) =>
+  Array.from(
+    { length: n },
+    (_, at) =>
+      ["amber", "basket", "copper", "drift", "ember", "fable", "gravel", "harbor"][(at * seed + (at >> 2)) % 8],
+  ).join(" ");
+const PAGE = (first) =>
+  `# Ferry\n\n${first} ${words(60, 3)}.\n\n## Times\n\nIt leaves at nine and at noon. ${words(70, 5)}.\n\n## Prices\n\nA ticket costs four coins. ${words(70, 7)}.\n`;
 
 let server;
 before(async () => {
   server = await serve({ flags: ["--embedder", "none"] });
-  await put("plan", [["guide.md", PAGE("The boat is green.")], ["data/numbers.json", JSON.stringify({ values: Array.from({ length: 2_000 }, (_, at) => at) })], ["empty.md", ""]]);
+  await put("plan", [
+    ["guide.md", PAGE("The boat is green.")],
+    ["data/numbers.json", JSON.stringify({ values: Array.from({ length: 2_000 }, (_, at) => at) })],
+    ["empty.md", ""],
+  ]);
 });
 after(async () => {
   await close();
   await server?.stop();
 });
 
-for (const [width, scheme] of [[1400, "light"], [600, "dark"]]) {
+for (const [width, scheme] of [
+  [1400, "light"],
+  [600, "dark"],
+]) {
   test(`the overview shows what a collection is at ${width} pixels`, async () => {
     const page = await open(`${server.url}/c/examples`, { width, scheme });
     await page.getByRole("heading", { name: "Token distribution" }).waitFor();
@@ -43,7 +64,10 @@ for (const [width, scheme] of [[1400, "light"], [600, "dark"]]) {
     await page.getByText(/^Nothing found:/u).waitFor();
     await page.getByRole("button", { name: "paragraph" }).waitFor();
     await page.getByText(/^All [\d,]+ lines with text are in chunks\.$/u).waitFor();
-    await page.getByRole("region", { name: "Chunks by cut" }).getByRole("button", { name: "heading", exact: true }).waitFor();
+    await page
+      .getByRole("region", { name: "Chunks by cut" })
+      .getByRole("button", { name: "heading", exact: true })
+      .waitFor();
     assert.match(await page.locator(".figures").innerText(), /22[\s\S]*194[\s\S]*tree-v/u);
     await accessible(page);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
@@ -63,7 +87,10 @@ test("brushing the distribution chooses sizes, and shows their chunks", async ()
   await page.waitForURL(/from=64&to=111/u);
   const all = await chunksOf("examples");
   const some = all.filter(({ token_count: n }) => n >= 64 && n <= 111);
-  await page.getByRole("status").filter({ hasText: `${some.length} chunks` }).waitFor();
+  await page
+    .getByRole("status")
+    .filter({ hasText: `${some.length} chunks` })
+    .waitFor();
   await page.getByRole("button", { name: "Show these chunks" }).click();
   await page.waitForURL(/view=chunks/u);
   await page.getByText(`${some.length} chunks`, { exact: true }).waitFor();
@@ -78,7 +105,10 @@ test("brushing the distribution chooses sizes, and shows their chunks", async ()
 test("the band is what one wants it to be", async () => {
   const page = await open(`${server.url}/c/examples?band=100-200`);
   const all = await chunksOf("examples");
-  const share = (from, to) => new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 }).format(all.filter(({ token_count: n }) => n >= from && n <= to).length / all.length);
+  const share = (from, to) =>
+    new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 }).format(
+      all.filter(({ token_count: n }) => n >= from && n <= to).length / all.length,
+    );
   await page.getByText(share(100, 200), { exact: true }).first().waitFor();
   await page.getByLabel("Greatest number of tokens wanted").fill("150");
   await page.getByLabel("Greatest number of tokens wanted").press("Enter");
@@ -105,7 +135,11 @@ test("smells are counted, and lead to their chunks", async () => {
 });
 
 test("text that several chunks have is counted, and leads to them; chunks are chosen by their cut", async () => {
-  await put("twice", [["a.md", PAGE("One.")], ["b/copy.md", PAGE("One.")], ["c.md", PAGE("Another.")]]);
+  await put("twice", [
+    ["a.md", PAGE("One.")],
+    ["b/copy.md", PAGE("One.")],
+    ["c.md", PAGE("Another.")],
+  ]);
   const page = await open(`${server.url}/c/twice`);
   const all = await chunksOf("twice");
   const copies = all.filter(({ text }) => all.filter((other) => other.text === text).length > 1);
@@ -128,7 +162,9 @@ test("chunks are filtered, ordered and loaded page by page", async () => {
   const all = await chunksOf("examples");
   await page.getByText(`${all.length} chunks`, { exact: true }).waitFor();
   await page.getByLabel("Kind of block").selectOption("table");
-  await page.getByText(`${all.filter(({ content_type }) => content_type === "table").length} chunks`, { exact: true }).waitFor();
+  await page
+    .getByText(`${all.filter(({ content_type }) => content_type === "table").length} chunks`, { exact: true })
+    .waitFor();
   await page.getByLabel("Kind of block").selectOption("");
   await page.getByLabel("Document or pattern").fill("zh/");
   const chinese = all.filter(({ doc_id }) => doc_id.includes("zh/"));
@@ -139,9 +175,13 @@ test("chunks are filtered, ordered and loaded page by page", async () => {
   await page.getByLabel("Filter expression").fill("token_count<100");
   await page.getByLabel("Filter expression").press("Enter");
   await page.waitForURL(/filter=token_count%3C100/u);
-  await page.getByText(`${chinese.filter(({ token_count }) => token_count < 100).length} chunks`, { exact: true }).waitFor();
+  await page
+    .getByText(`${chinese.filter(({ token_count }) => token_count < 100).length} chunks`, { exact: true })
+    .waitFor();
   await page.reload();
-  await page.getByText(`${chinese.filter(({ token_count }) => token_count < 100).length} chunks`, { exact: true }).waitFor();
+  await page
+    .getByText(`${chinese.filter(({ token_count }) => token_count < 100).length} chunks`, { exact: true })
+    .waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await page.getByText(`${all.length} chunks`, { exact: true }).waitFor();
   await accessible(page);
@@ -150,12 +190,21 @@ test("chunks are filtered, ordered and loaded page by page", async () => {
 
 test("a wrong filter says what would be right", async () => {
   const page = await open(`${server.url}/c/examples?view=chunks&filter=tokens%3C3`, { expects: [/400/u] });
-  await page.getByRole("alert").getByText(/unknown field `tokens`/u).waitFor();
+  await page
+    .getByRole("alert")
+    .getByText(/unknown field `tokens`/u)
+    .waitFor();
   await settled(page);
 });
 
 test("thousands of chunks come as one scrolls", async () => {
-  await put("many", Array.from({ length: 500 }, (_, at) => [`notes/${String(at).padStart(3, "0")}.md`, `# Note ${at}\n\n${words(20, (at % 7) + 1)} ${at}.\n`]));
+  await put(
+    "many",
+    Array.from({ length: 500 }, (_, at) => [
+      `notes/${String(at).padStart(3, "0")}.md`,
+      `# Note ${at}\n\n${words(20, (at % 7) + 1)} ${at}.\n`,
+    ]),
+  );
   const page = await open(`${server.url}/c/many?view=chunks`);
   await page.getByText("200 of 500 chunks loaded").waitFor();
   const grid = page.getByRole("grid");
@@ -221,13 +270,22 @@ test("chunks are disabled and enabled, one, several and all that match", async (
 });
 
 test("documents are deleted: one, those marked, those that match a pattern", async () => {
-  await put("bin", ['with "quotes".md'].map((name) => [name, `# ${name}\n\nText of ${name}.\n`]));
+  await put(
+    "bin",
+    ['with "quotes".md'].map((name) => [name, `# ${name}\n\nText of ${name}.\n`]),
+  );
   const quoted = await open(`${server.url}/c/bin?view=documents`);
   await quoted.getByRole("button", { name: /^Show the chunks of/u }).click();
   await quoted.getByText("1 chunk", { exact: true }).waitFor();
   await settled(quoted);
   await api("collections/bin/documents?source=**", { method: "DELETE" });
-  await put("bin", ["a.md", "b.md", "c.md", "old/d.md", "old/e.md", "keep.md"].map((name) => [name, `# ${name}\n\nText of ${name}.\n`]));
+  await put(
+    "bin",
+    ["a.md", "b.md", "c.md", "old/d.md", "old/e.md", "keep.md"].map((name) => [
+      name,
+      `# ${name}\n\nText of ${name}.\n`,
+    ]),
+  );
   const page = await open(`${server.url}/c/bin?view=documents`);
   const left = async () => (await api("collections/bin/documents")).documents.map(({ doc_id }) => doc_id).join();
   const confirm = async (text) => {
@@ -257,9 +315,19 @@ test("edits that were carried, are in conflict or lost their chunk are listed, a
   await put("edits", [["ferry.md", PAGE("The boat is green.")]]);
   const [first, second, third] = await chunksOf("edits");
   await amend("edits", { chunks: [first.chunk_id], keywords: ["vessel"], pins: ["green boat"] });
-  await amend("edits", { chunks: [second.chunk_id], text: `Times of the ferry: ${second.text.slice(0, 200)} <script>window.hacked=31</script>` });
+  await amend("edits", {
+    chunks: [second.chunk_id],
+    text: `Times of the ferry: ${second.text.slice(0, 200)} <script>window.hacked=31</script>`,
+  });
   await amend("edits", { chunks: [third.chunk_id], enabled: false });
-  await put("edits", [["ferry.md", PAGE("The boat is blue.").replace("at nine and at noon", "at ten and at noon").replace(/## Prices[\s\S]*/u, "")]]);
+  await put("edits", [
+    [
+      "ferry.md",
+      PAGE("The boat is blue.")
+        .replace("at nine and at noon", "at ten and at noon")
+        .replace(/## Prices[\s\S]*/u, ""),
+    ],
+  ]);
   const { overlays } = await api("collections/edits/overlays?review=true");
   assert.deepEqual(overlays.map(({ state }) => state).sort(), ["carried", "conflict", "orphaned"]);
 
@@ -280,7 +348,10 @@ test("edits that were carried, are in conflict or lost their chunk are listed, a
   await of("orphaned").getByRole("button", { name: "Discard" }).click();
   await page.getByText("Nothing to review").waitFor();
   const after = (await api("collections/edits/overlays")).overlays;
-  assert.deepEqual(after.map(({ state }) => state), ["on", "on"]);
+  assert.deepEqual(
+    after.map(({ state }) => state),
+    ["on", "on"],
+  );
   await page.getByRole("button", { name: "All", exact: true }).click();
   await page.waitForURL(/changes=all/u);
   await page.waitForFunction(() => document.querySelectorAll("article").length === 2);
@@ -292,7 +363,8 @@ test("edits that were carried, are in conflict or lost their chunk are listed, a
 
 test("boundaries set by hand are listed in words, lead to their place, are accepted and taken back", async () => {
   const hostile = '<img src=x onerror="window.hacked=41"> <script>window.hacked=42</script>';
-  const text = (first, rest = "") => `# Ferry\n\n${first} ${hostile}\n\n${hostile} The boat leaves at nine and at noon. ${words(40, 3)}.\n\nThe harbour is closed in winter. ${words(30, 5)}.${rest}\n`;
+  const text = (first, rest = "") =>
+    `# Ferry\n\n${first} ${hostile}\n\n${hostile} The boat leaves at nine and at noon. ${words(40, 3)}.\n\nThe harbour is closed in winter. ${words(30, 5)}.${rest}\n`;
   await put("borders", [["ferry.md", text("The boat is green.")]]);
   const split = async (begin) => {
     const chunks = await chunksOf("borders");
@@ -302,24 +374,45 @@ test("boundaries set by hand are listed in words, lead to their place, are accep
   };
   await split(`${hostile} The boat leaves`);
   await split("The harbour is closed");
-  await put("borders", [["ferry.md", text("The boat is now painted blue and white, and so are all of the ropes, sails and oars. It is new.").replace("closed in winter", "open all year").replace("The boat leaves", "It leaves")]]);
+  await put("borders", [
+    [
+      "ferry.md",
+      text("The boat is now painted blue and white, and so are all of the ropes, sails and oars. It is new.")
+        .replace("closed in winter", "open all year")
+        .replace("The boat leaves", "It leaves"),
+    ],
+  ]);
   const { overlays } = await api("collections/borders/overlays");
-  assert.deepEqual(overlays.map(({ boundary }) => boundary.kind), ["split", "split"]);
+  assert.deepEqual(
+    overlays.map(({ boundary }) => boundary.kind),
+    ["split", "split"],
+  );
   const review = overlays.filter(({ state }) => state !== "on").length;
   assert.ok(review > 0);
 
   const page = await open(`${server.url}/c/borders`);
-  await page.getByText(review === 1 ? "1 edit by hand needs a review" : `${review} edits by hand need a review`).waitFor();
+  await page
+    .getByText(review === 1 ? "1 edit by hand needs a review" : `${review} edits by hand need a review`)
+    .waitFor();
   await page.getByRole("button", { name: "Review edits" }).click();
   await page.getByRole("button", { name: "All", exact: true }).click();
   await page.waitForURL(/changes=all/u);
   await page.getByText("Split before").nth(1).waitFor();
-  assert.equal(await page.getByRole("article").getByText(/onerror="window\.hacked=41"/u).count() > 0, true);
+  assert.equal(
+    (await page
+      .getByRole("article")
+      .getByText(/onerror="window\.hacked=41"/u)
+      .count()) > 0,
+    true,
+  );
   assert.equal(await page.locator("main :is(script, img)").count(), 0);
   await accessible(page);
   const carried = page.getByRole("article").filter({ has: page.getByText("carried", { exact: true }) });
   for (let left = overlays.filter(({ state }) => state === "carried").length; left > 0; left -= 1) {
-    await carried.nth(left - 1).getByRole("button", { name: "Accept" }).click();
+    await carried
+      .nth(left - 1)
+      .getByRole("button", { name: "Accept" })
+      .click();
     await carried.nth(left - 1).waitFor({ state: "detached" });
   }
   // To its place in the document.
@@ -328,9 +421,19 @@ test("boundaries set by hand are listed in words, lead to their place, are accep
   assert.match(await page.locator('[role="row"][aria-selected="true"]').innerText(), /by hand/u);
   await page.goBack();
   for (let left = overlays.length; left > 0; left -= 1) {
-    await page.getByRole("article").nth(left - 1).waitFor();
-    await page.getByRole("article").first().getByRole("button", { name: /Reset|Discard/u }).click();
-    await page.getByRole("article").nth(left - 1).waitFor({ state: "detached" });
+    await page
+      .getByRole("article")
+      .nth(left - 1)
+      .waitFor();
+    await page
+      .getByRole("article")
+      .first()
+      .getByRole("button", { name: /Reset|Discard/u })
+      .click();
+    await page
+      .getByRole("article")
+      .nth(left - 1)
+      .waitFor({ state: "detached" });
   }
   await page.getByText("No edits by hand").waitFor();
   assert.deepEqual((await api("collections/borders/overlays")).overlays, []);
@@ -339,7 +442,10 @@ test("boundaries set by hand are listed in words, lead to their place, are accep
 });
 
 test("settings that are planned are announced, reviewed, and done as a job; old generations are pruned", async () => {
-  await put("shift", [["ferry.md", PAGE("The boat is green.")], ["zh.md", "# 渡轮\n\n渡轮九点出发。\n"]]);
+  await put("shift", [
+    ["ferry.md", PAGE("The boat is green.")],
+    ["zh.md", "# 渡轮\n\n渡轮九点出发。\n"],
+  ]);
   await api("collections/shift/configuration", { method: "PUT", body: { settings: { preset: "course" } } });
   const page = await open(`${server.url}/c/shift`);
   await page.getByText(/settings will be others the next time/u).waitFor();
@@ -357,7 +463,10 @@ test("settings that are planned are announced, reviewed, and done as a job; old 
   assert.match((await api("collections/shift")).strategy_version, /^sections-/u);
   await page.getByRole("button", { name: "Show versions" }).click();
   await page.getByRole("button", { name: "Prune 1 old" }).click();
-  await page.getByRole("dialog").getByText(/1 generation with 2 documents/u).waitFor();
+  await page
+    .getByRole("dialog")
+    .getByText(/1 generation with 2 documents/u)
+    .waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Prune" }).click();
   await page.getByText("1 generation pruned.").waitFor();
   await accessible(page);
@@ -414,10 +523,16 @@ test("a collection that was cut elsewhere says so, and can be cut again all the 
 test("a job that another client began is seen, and what it did is shown", async () => {
   const page = await open(`${server.url}/c/plan`);
   await page.getByText("limit 256").waitFor();
-  const job = await api("jobs", { method: "POST", body: { kind: "reindex", collection: "plan", settings: { preset: "course" } } });
+  const job = await api("jobs", {
+    method: "POST",
+    body: { kind: "reindex", collection: "plan", settings: { preset: "course" } },
+  });
   assert.equal((await finished(job.id)).state, "succeeded");
   await page.reload();
-  await page.locator(".figures").getByText(/^sections-/u).waitFor();
+  await page
+    .locator(".figures")
+    .getByText(/^sections-/u)
+    .waitFor();
   await settled(page);
 });
 
@@ -437,27 +552,41 @@ test("a collection is deleted only when its name is typed", async () => {
   await button.click();
   await page.getByRole("heading", { level: 1, name: "Collections" }).waitFor();
   await page.getByText("gone is deleted.").waitFor();
-  assert.equal((await api("collections")).collections.some(({ collection }) => collection === "gone"), false);
+  assert.equal(
+    (await api("collections")).collections.some(({ collection }) => collection === "gone"),
+    false,
+  );
   await settled(page);
 });
 
 test("an unknown collection is a problem that says so", async () => {
   const page = await open(`${server.url}/c/nothing`, { expects: [/404/u] });
-  await page.getByRole("alert").getByText(/unknown collection `nothing`/u).waitFor();
+  await page
+    .getByRole("alert")
+    .getByText(/unknown collection `nothing`/u)
+    .waitFor();
   await settled(page);
 });
 
 test("views have keys, and the overview speaks Chinese and Russian", async () => {
   const page = await open(`${server.url}/c/examples`);
   await page.getByText("limit 256").waitFor();
-  for (const [key, view] of [["2", "chunks"], ["3", "documents"], ["4", "changes"], ["5", "versions"]]) {
+  for (const [key, view] of [
+    ["2", "chunks"],
+    ["3", "documents"],
+    ["4", "changes"],
+    ["5", "versions"],
+  ]) {
     await page.keyboard.press(key);
     await page.waitForURL(new RegExp(`view=${view}`, "u"));
   }
   await page.keyboard.press("1");
   await page.waitForURL((url) => !url.searchParams.has("view"));
   await settled(page);
-  for (const [locale, title] of [["zh-CN", "token 分布"], ["ru-RU", "Распределение токенов"]]) {
+  for (const [locale, title] of [
+    ["zh-CN", "token 分布"],
+    ["ru-RU", "Распределение токенов"],
+  ]) {
     const other = await open(`${server.url}/c/examples`, { locale, width: 600 });
     await other.getByRole("heading", { name: title }).waitFor();
     assert.equal(await other.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);

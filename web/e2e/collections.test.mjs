@@ -6,7 +6,12 @@ import { accessible, close, open, serve, settled } from "./helper.mjs";
 
 let server;
 before(async () => {
-  const many = Object.fromEntries(Array.from({ length: 130 }, (_, at) => [`notes/${String(at).padStart(3, "0")}.md`, `# Note ${at}\n\nSome text of it.\n`]));
+  const many = Object.fromEntries(
+    Array.from({ length: 130 }, (_, at) => [
+      `notes/${String(at).padStart(3, "0")}.md`,
+      `# Note ${at}\n\nSome text of it.\n`,
+    ]),
+  );
   server = await serve({ extra: { "many-notes": many } });
 });
 after(async () => {
@@ -53,7 +58,8 @@ test("documents come page by page, and a pattern finds some of them", async () =
 for (const width of [1400, 600]) {
   test(`documents in three languages are shown at ${width} pixels without scrolling sideways`, async () => {
     const page = await open(`${server.url}/c/examples?view=documents`, { width });
-    for (const name of ["en/bread.md", "zh/green-tea.md", "ru/stove.md"]) await page.getByText(name, { exact: true }).waitFor();
+    for (const name of ["en/bread.md", "zh/green-tea.md", "ru/stove.md"])
+      await page.getByText(name, { exact: true }).waitFor();
     await accessible(page);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
     await settled(page);

@@ -6,8 +6,15 @@ import { accessible, close, drawn, open, serve, settled } from "./helper.mjs";
 
 let server;
 before(async () => {
-  const text = (at) => Array.from({ length: 12 }, (_, part) => `## Part ${part} of ${at}\n\n${`Sentence ${part} of note ${at} says a little more than nothing. `.repeat(3 + ((at + part) % 9))}\n`).join("\n");
-  const many = Object.fromEntries(Array.from({ length: 320 }, (_, at) => [`notes/${String(at).padStart(3, "0")}.md`, `# Note ${at}\n\n${text(at)}`]));
+  const text = (at) =>
+    Array.from(
+      { length: 12 },
+      (_, part) =>
+        `## Part ${part} of ${at}\n\n${`Sentence ${part} of note ${at} says a little more than nothing. `.repeat(3 + ((at + part) % 9))}\n`,
+    ).join("\n");
+  const many = Object.fromEntries(
+    Array.from({ length: 320 }, (_, at) => [`notes/${String(at).padStart(3, "0")}.md`, `# Note ${at}\n\n${text(at)}`]),
+  );
   server = await serve({ extra: { many } });
 });
 after(async () => {
@@ -17,9 +24,17 @@ after(async () => {
 
 const at = (collection, query = "") => `${server.url}/c/${collection}/diff${query && `?${query}`}`;
 const call = async (method, path, body) =>
-  (await fetch(`${server.api}${path}`, { method, ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }) })).json();
+  (
+    await fetch(`${server.api}${path}`, {
+      method,
+      ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    })
+  ).json();
 const summary = (page) => page.getByRole("region", { name: "What changes" });
-const kind = (page, name) => page.getByRole("group", { name: "Filter by what changes" }).getByRole("button", { name: new RegExp(`(^|\\W)${name}`, "u") });
+const kind = (page, name) =>
+  page
+    .getByRole("group", { name: "Filter by what changes" })
+    .getByRole("button", { name: new RegExp(`(^|\\W)${name}`, "u") });
 const count = async (page, name) => Number((await kind(page, name).innerText()).replace(/\D/gu, ""));
 const ready = (page) => page.getByText(/^Compared in/u).waitFor();
 
@@ -29,7 +44,8 @@ test("a comparison counts what the engine counts, and settings change it", async
   const check = async (settings) => {
     const { summary } = await call("POST", "/api/v1/collections/examples/diff", { settings, summary_only: true });
     await page.locator(`[data-embed="${summary.tokens_to_embed}"]`).waitFor();
-    for (const name of ["kept", "moved", "changed", "added", "removed"]) assert.equal(await count(page, name), summary[name], name);
+    for (const name of ["kept", "moved", "changed", "added", "removed"])
+      assert.equal(await count(page, name), summary[name], name);
   };
   await check({ preset: "auto", max_size: 200 });
   await page.getByRole("combobox", { name: "Preset" }).selectOption("course");
@@ -38,7 +54,12 @@ test("a comparison counts what the engine counts, and settings change it", async
   await settled(page);
 });
 
-for (const [doc, word] of [["en/parcel-api.md", /\w/u], ["zh/green-tea.md", /\p{Script=Han}/u], ["ru/stove.md", /\p{Script=Cyrillic}/u], ["code/tides.py", /[a-z_]+/u]]) {
+for (const [doc, word] of [
+  ["en/parcel-api.md", /\w/u],
+  ["zh/green-tea.md", /\p{Script=Han}/u],
+  ["ru/stove.md", /\p{Script=Cyrillic}/u],
+  ["code/tides.py", /[a-z_]+/u],
+]) {
   test(`words that change are marked in ${doc}`, async () => {
     const page = await open(at("examples", `preset=course&show=changed,added,removed&doc=${encodeURIComponent(doc)}`));
     await ready(page);
@@ -52,10 +73,23 @@ for (const [doc, word] of [["en/parcel-api.md", /\w/u], ["zh/green-tea.md", /\p{
     await first.locator(":is(ins, del)").first().waitFor();
     const more = first.getByRole("button", { name: "Show the whole text" });
     if (await more.count()) await more.click();
-    const text = await first.locator("pre").evaluate((pre) => Array.from(pre.childNodes, (node) => (node.nodeName === "DEL" ? "" : node.textContent)).join(""));
-    const source = await (await fetch(`${server.api}/api/v1/collections/examples/documents/${encodeURIComponent(doc)}/source`)).text();
-    const { chunks } = await call("POST", "/api/v1/preview", { doc_id: doc, text: source, settings: { preset: "course" } });
-    assert.ok(chunks.some((chunk) => chunk.text === text), `no chunk has the text ${text.slice(0, 200)}`);
+    const text = await first
+      .locator("pre")
+      .evaluate((pre) =>
+        Array.from(pre.childNodes, (node) => (node.nodeName === "DEL" ? "" : node.textContent)).join(""),
+      );
+    const source = await (
+      await fetch(`${server.api}/api/v1/collections/examples/documents/${encodeURIComponent(doc)}/source`)
+    ).text();
+    const { chunks } = await call("POST", "/api/v1/preview", {
+      doc_id: doc,
+      text: source,
+      settings: { preset: "course" },
+    });
+    assert.ok(
+      chunks.some((chunk) => chunk.text === text),
+      `no chunk has the text ${text.slice(0, 200)}`,
+    );
     await settled(page);
   });
 }
@@ -103,11 +137,16 @@ test("three hundred documents are compared, and any of them is looked at", async
 
 test("a comparison that is too large for an answer is a job, which shows how far it is and can be cancelled", async () => {
   const page = await open(at("many", "max_size=8"), { expects: [/status of 413/u] });
-  await page.getByRole("status").filter({ hasText: /Comparing… \d+ ?%/u }).waitFor();
-  const jobs = async () => (await call("GET", "/api/v1/jobs?collection=many")).jobs.filter(({ task }) => task.kind === "diff");
+  await page
+    .getByRole("status")
+    .filter({ hasText: /Comparing… \d+ ?%/u })
+    .waitFor();
+  const jobs = async () =>
+    (await call("GET", "/api/v1/jobs?collection=many")).jobs.filter(({ task }) => task.kind === "diff");
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
   await page.getByRole("button", { name: "Compare", exact: true }).waitFor();
-  for (let state = ""; state !== "cancelled"; [{ state }] = await jobs()) await new Promise((resolve) => setTimeout(resolve, 100));
+  for (let state = ""; state !== "cancelled"; [{ state }] = await jobs())
+    await new Promise((resolve) => setTimeout(resolve, 100));
   await page.getByRole("button", { name: "Compare", exact: true }).click();
   await ready(page);
   const [{ answer }] = await jobs();
@@ -117,10 +156,15 @@ test("a comparison that is too large for an answer is a job, which shows how far
 });
 
 test("changes made by hand that are affected are listed and lead to their chunk", async () => {
-  const { changes } = await call("POST", "/api/v1/collections/examples/diff", { settings: { preset: "auto", max_size: 150 } });
+  const { changes } = await call("POST", "/api/v1/collections/examples/diff", {
+    settings: { preset: "auto", max_size: 150 },
+  });
   const changed = changes.find(({ kind, doc_id }) => kind === "changed" && doc_id === "ru/stove.md");
   const kept = changes.find(({ kind }) => kind === "kept");
-  await call("POST", "/api/v1/collections/examples/chunks/amend", { chunks: [changed.old.chunk_id, kept.old.chunk_id], enabled: false });
+  await call("POST", "/api/v1/collections/examples/chunks/amend", {
+    chunks: [changed.old.chunk_id, kept.old.chunk_id],
+    enabled: false,
+  });
   const page = await open(at("examples", "max_size=150"));
   await ready(page);
   await page.getByText("1 of 2 changes made by hand are affected").click();
@@ -141,7 +185,9 @@ test("a collection is cut again as a job, whose end says which version searches 
   await page.waitForURL(/job=\d+/u);
   await dialog.getByText(/^Done\. Searches use many@\d+ now\.$/u).waitFor();
   const { generations } = await call("GET", "/api/v1/collections/many/versions");
-  await dialog.getByText(`Searches use many@${generations.find(({ state }) => state === "current").generation} now.`).waitFor();
+  await dialog
+    .getByText(`Searches use many@${generations.find(({ state }) => state === "current").generation} now.`)
+    .waitFor();
   await accessible(page);
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await page.waitForURL((url) => url.search === "");
@@ -157,22 +203,37 @@ test("a job that fails or is cancelled says that searches use what they used", a
   // The job waits for others, so that there is time to cancel it.
   const others = [];
   for (let max_size = 40; max_size < 240; max_size += 5) {
-    others.push((await call("POST", "/api/v1/jobs", { kind: "reindex", collection: "many", settings: { preset: "recursive", max_size } })).id);
+    others.push(
+      (
+        await call("POST", "/api/v1/jobs", {
+          kind: "reindex",
+          collection: "many",
+          settings: { preset: "recursive", max_size },
+        })
+      ).id,
+    );
   }
   await page.getByRole("button", { name: "Re-chunk", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Re-chunk many" });
   await dialog.getByRole("button", { name: "Re-chunk", exact: true }).click();
   await dialog.getByRole("button", { name: "Cancel job" }).click();
-  await dialog.getByText(/cancelled|Done/u).first().waitFor();
+  await dialog
+    .getByText(/cancelled|Done/u)
+    .first()
+    .waitFor();
   const { state } = await call("GET", `/api/v1/jobs/${new URL(page.url()).searchParams.get("job")}`);
-  await dialog.getByText(state === "cancelled" ? "The job was cancelled. Searches use the version from before." : /^Done/u).waitFor();
+  await dialog
+    .getByText(state === "cancelled" ? "The job was cancelled. Searches use the version from before." : /^Done/u)
+    .waitFor();
   assert.equal(state, "cancelled");
   for (const id of others) await fetch(`${server.api}/api/v1/jobs/${id}`, { method: "DELETE" });
   await settled(page);
 });
 
 test("hostile text and names stay text", async () => {
-  const page = await open(at("hostile", `preset=recursive&max_size=40&doc=${encodeURIComponent("<b onclick=hacked>.md")}`));
+  const page = await open(
+    at("hostile", `preset=recursive&max_size=40&doc=${encodeURIComponent("<b onclick=hacked>.md")}`),
+  );
   await ready(page);
   await page.getByRole("heading", { name: "<b onclick=hacked>.md" }).waitFor();
   await page.locator(":is(ins, del)").first().waitFor();
@@ -183,7 +244,10 @@ test("hostile text and names stay text", async () => {
 
 test("a collection that does not exist is a problem that says so", async () => {
   const page = await open(at("nothing-here"), { expects: [/status of 404/u] });
-  await page.getByText(/unknown collection/u).first().waitFor();
+  await page
+    .getByText(/unknown collection/u)
+    .first()
+    .waitFor();
   await accessible(page);
   await settled(page);
 });
@@ -202,7 +266,10 @@ for (const width of [1400, 600]) {
   });
 }
 
-for (const [locale, text] of [["zh-CN", "重新切分 examples"], ["ru-RU", "Перенарезка examples"]]) {
+for (const [locale, text] of [
+  ["zh-CN", "重新切分 examples"],
+  ["ru-RU", "Перенарезка examples"],
+]) {
   test(`the page speaks ${locale}`, async () => {
     const page = await open(at("examples", "max_size=200"), { locale });
     await page.getByRole("heading", { name: text }).waitFor();

@@ -6,8 +6,15 @@ import { accessible, close, drawn, open, run, serve, settled } from "./helper.mj
 
 const section = (n, extra = "") =>
   `## Section ${n}\n\nThe ferry number ${n} leaves the harbour at ${n} o'clock every morning of the week, and the harbour master writes it into his large book of arrivals and departures. ${extra}Nobody has ever asked him why he does so, but everyone in the village knows that the book is kept in a dry place behind the stove where the cat sleeps.\n\n`;
-const guide = (sections, extra = "") => `# Guide\n\n${sections.map((n) => section(n, n > 0 && n < 5 ? extra : "")).join("")}`;
-const lines = Array.from({ length: 10_000 }, (_, at) => (at % 25 === 0 ? `## Part ${at / 25}` : at % 5 === 1 ? "" : `Line ${at} of the long file says what the ${at % 7} ferries of the ${at % 11} harbours do.`)).join("\n");
+const guide = (sections, extra = "") =>
+  `# Guide\n\n${sections.map((n) => section(n, n > 0 && n < 5 ? extra : "")).join("")}`;
+const lines = Array.from({ length: 10_000 }, (_, at) =>
+  at % 25 === 0
+    ? `## Part ${at / 25}`
+    : at % 5 === 1
+      ? ""
+      : `Line ${at} of the long file says what the ${at % 7} ferries of the ${at % 11} harbours do.`,
+).join("\n");
 
 let server;
 before(async () => {
@@ -19,19 +26,28 @@ after(async () => {
 });
 
 async function call(method, path, body) {
-  const answer = await fetch(`${server.api}/api/v1${path}`, { method, headers: { "content-type": "application/json" }, ...(body && { body: JSON.stringify(body) }) });
+  const answer = await fetch(`${server.api}/api/v1${path}`, {
+    method,
+    headers: { "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
   assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${await answer.clone().text()}`);
   return answer.status === 204 ? null : answer.json();
 }
 const chunksOf = async (collection) => (await call("GET", `/collections/${collection}/chunks?limit=1000`)).chunks;
-const put = (collection, text, doc_id = "guide.md") => call("POST", `/collections/${collection}/documents`, { documents: [{ doc_id, text }] });
+const put = (collection, text, doc_id = "guide.md") =>
+  call("POST", `/collections/${collection}/documents`, { documents: [{ doc_id, text }] });
 const overlaysOf = async (collection) => (await call("GET", `/collections/${collection}/overlays`)).overlays;
-const address = (collection, doc_id, query = "") => `${server.url}/c/${encodeURIComponent(collection)}/d/${encodeURIComponent(doc_id)}${query}`;
+const address = (collection, doc_id, query = "") =>
+  `${server.url}/c/${encodeURIComponent(collection)}/d/${encodeURIComponent(doc_id)}${query}`;
 
 /** A document that was just stored, opened when its chunks are there. */
 async function workbench(collection, doc_id, { query = "", ...options } = {}) {
   const page = await open(address(collection, doc_id, query), options);
-  await page.getByText(/^\d[\d,]* tokens$/u).first().waitFor();
+  await page
+    .getByText(/^\d[\d,]* tokens$/u)
+    .first()
+    .waitFor();
   return page;
 }
 const grid = (page) => page.getByRole("grid", { name: "Chunks" });
@@ -49,7 +65,11 @@ for (const [doc_id, outline, text] of [
     if (outline) await page.getByRole("treeitem", { name: outline }).waitFor();
     assert.ok((await page.locator(".row .lineno").count()) > 10);
     assert.ok((await page.locator(".row.first .cut").count()) > 1);
-    await page.getByRole("region", { name: `Source: ${doc_id}` }).getByText(text).first().waitFor();
+    await page
+      .getByRole("region", { name: `Source: ${doc_id}` })
+      .getByText(text)
+      .first()
+      .waitFor();
     await page.getByText("limit 256", { exact: true }).waitFor();
     await accessible(page);
     await settled(page);
@@ -57,7 +77,7 @@ for (const [doc_id, outline, text] of [
 }
 
 test("a document opens whatever its name is, from the list of documents as well", async () => {
-  const names = ['a"b.md', "a*b.md", "a{b.md", "a\\b.md", '\\".md', "[a]b?.md", "50% #1.md", "茶\"*.md"];
+  const names = ['a"b.md', "a*b.md", "a{b.md", "a\\b.md", '\\".md', "[a]b?.md", "50% #1.md", '茶"*.md'];
   await put("names", "# Other\n\nWhat the names mean as patterns.\n", "axb.md");
   for (const [at, name] of names.entries()) await put("names", `# Heading ${at}\n\nOnly this one says ${at}.\n`, name);
   for (const [at, name] of names.entries()) {
@@ -83,7 +103,9 @@ test("chunk, source and outline lead to each other, and the selection is in the 
   assert.match(await selectedCard(page).innerText(), /Signed webhooks/u);
   assert.ok((await page.locator(".row.selected").count()) > 3);
   await page.keyboard.press("j");
-  await page.waitForFunction(() => document.querySelector('[role="row"][aria-selected="true"]')?.textContent.includes("#2"));
+  await page.waitForFunction(() =>
+    document.querySelector('[role="row"][aria-selected="true"]')?.textContent.includes("#2"),
+  );
   assert.match(await page.locator(".item.current").innerText(), /Shipments/u);
   // What is pointed at in one view is marked in the others.
   await page.locator(".row.first").first().hover();
@@ -93,13 +115,21 @@ test("chunk, source and outline lead to each other, and the selection is in the 
   // A click in the source selects, and the list follows.
   await page.locator(".row.first .cut").last().click();
   const number = await page.locator(".row.selected .number").innerText();
-  await page.waitForFunction((number) => document.querySelector('[role="row"][aria-selected="true"]')?.textContent.includes(number), number);
+  await page.waitForFunction(
+    (number) => document.querySelector('[role="row"][aria-selected="true"]')?.textContent.includes(number),
+    number,
+  );
   // The address follows when keys and clicks rest.
-  const { chunk_id } = (await chunksOf("examples")).find((chunk) => chunk.doc_id === "en/parcel-api.md" && `#${chunk.chunk_index}` === number);
+  const { chunk_id } = (await chunksOf("examples")).find(
+    (chunk) => chunk.doc_id === "en/parcel-api.md" && `#${chunk.chunk_index}` === number,
+  );
   await page.waitForURL((url) => url.searchParams.get("chunk") === chunk_id);
   const url = page.url();
   await page.reload();
-  await page.waitForFunction((number) => document.querySelector('[role="row"][aria-selected="true"]')?.textContent.includes(number), number);
+  await page.waitForFunction(
+    (number) => document.querySelector('[role="row"][aria-selected="true"]')?.textContent.includes(number),
+    number,
+  );
   assert.equal(page.url(), url);
   await settled(page);
 });
@@ -111,7 +141,11 @@ test("arrow keys move through the outline, and chunk and source follow", async (
   const shows = async (title, line) => {
     const item = page.locator(".item.active");
     await item.getByText(title, { exact: true }).waitFor();
-    await page.getByRole("region", { name: /Source/u }).getByText(title).first().waitFor();
+    await page
+      .getByRole("region", { name: /Source/u })
+      .getByText(title)
+      .first()
+      .waitFor();
     const at = all.findLast(({ start_line }) => start_line <= line);
     await page.waitForURL((url) => url.searchParams.get("chunk") === at.chunk_id);
     await selectedCard(page).getByText(`#${at.chunk_index}`, { exact: true }).first().waitFor();
@@ -119,9 +153,21 @@ test("arrow keys move through the outline, and chunk and source follow", async (
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "tree");
   };
   const titles = await page.getByRole("treeitem").locator(".title").allInnerTexts();
-  const source = (await (await fetch(`${server.api}/api/v1/collections/examples/documents/${encodeURIComponent("en/parcel-api.md")}/source`)).text()).split("\n");
+  const source = (
+    await (
+      await fetch(
+        `${server.api}/api/v1/collections/examples/documents/${encodeURIComponent("en/parcel-api.md")}/source`,
+      )
+    ).text()
+  ).split("\n");
   const lineOf = (title) => source.findIndex((line) => /^#+ /u.test(line) && line.endsWith(` ${title}`)) + 1;
-  for (const [key, at] of [["ArrowDown", 1], ["ArrowDown", 2], ["ArrowUp", 1], ["End", titles.length - 1], ["Home", 0]]) {
+  for (const [key, at] of [
+    ["ArrowDown", 1],
+    ["ArrowDown", 2],
+    ["ArrowUp", 1],
+    ["End", titles.length - 1],
+    ["Home", 0],
+  ]) {
     await page.keyboard.press(key);
     await shows(titles[at], lineOf(titles[at]));
   }
@@ -134,7 +180,9 @@ test("arrow keys move through the outline, and chunk and source follow", async (
 });
 
 test("the address of a chunk alone opens its document at it", async () => {
-  const chunk = (await chunksOf("examples")).find(({ doc_id, chunk_index }) => doc_id === "en/parcel-api.md" && chunk_index === 8);
+  const chunk = (await chunksOf("examples")).find(
+    ({ doc_id, chunk_index }) => doc_id === "en/parcel-api.md" && chunk_index === 8,
+  );
   const page = await open(`${server.url}/c/examples/k/${chunk.chunk_id}`);
   await page.waitForURL(/\/d\/en\/parcel-api\.md\?chunk=/u);
   await page.locator(".row.selected .number").getByText("#8").waitFor();
@@ -154,12 +202,19 @@ test("the address of a chunk alone opens its document at it", async () => {
 
 test("why a chunk is cut where it is stands on its mark and in full beside it", async () => {
   const page = await workbench("examples", "en/parcel-api.md", { query: "?view=why" });
-  await page.locator(".why").getByText(/Section “Signed webhooks” begins · #0 with it: \d+ tokens, limit 256/u).waitFor();
+  await page
+    .locator(".why")
+    .getByText(/Section “Signed webhooks” begins · #0 with it: \d+ tokens, limit 256/u)
+    .waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await detail(page).getByText("Section “Signed webhooks” begins").waitFor();
-  await detail(page).getByText(/“Shipments” begins after it/u).waitFor();
-  await detail(page).getByText(/133 tokens of at most 256/u).waitFor();
+  await detail(page)
+    .getByText(/“Shipments” begins after it/u)
+    .waitFor();
+  await detail(page)
+    .getByText(/133 tokens of at most 256/u)
+    .waitFor();
   await detail(page).getByText("heading path").waitFor();
   // Where it could have been cut as well: a list of lines, and ticks in the source.
   assert.ok((await page.locator(".lineno.tick").count()) > 0);
@@ -179,9 +234,15 @@ test("the text of a chunk is shown rendered, raw and as it is embedded", async (
   await detail(page).getByRole("tab", { name: "Embedded" }).click();
   assert.equal((await detail(page).locator(".borrowed").innerText()).trim(), "Authentication");
   await detail(page).getByRole("tab", { name: "Details" }).click();
-  await detail(page).getByText("section".toUpperCase()).or(detail(page).getByText("Section", { exact: true })).first().waitFor();
+  await detail(page)
+    .getByText("section".toUpperCase())
+    .or(detail(page).getByText("Section", { exact: true }))
+    .first()
+    .waitFor();
   await detail(page).getByRole("button", { name: /^#2/u }).click();
-  await page.waitForFunction(() => document.querySelector('[role="row"][aria-selected="true"]')?.textContent.includes("#2"));
+  await page.waitForFunction(() =>
+    document.querySelector('[role="row"][aria-selected="true"]')?.textContent.includes("#2"),
+  );
   await settled(page);
 });
 
@@ -227,7 +288,10 @@ test("chunks are disabled and enabled one at a time and together", async () => {
   await page.getByText("3 marked").waitFor();
   await page.getByRole("toolbar").getByRole("button", { name: "Disable" }).click();
   await page.getByText("3 chunks disabled").waitFor();
-  assert.deepEqual((await chunksOf("switch")).map(({ enabled }) => enabled), [false, false, false, false, true, true, true, true]);
+  assert.deepEqual(
+    (await chunksOf("switch")).map(({ enabled }) => enabled),
+    [false, false, false, false, true, true, true, true],
+  );
   await page.getByRole("combobox", { name: "Show" }).selectOption("disabled");
   await page.getByText("4 of 8 chunks shown").waitFor();
   await page.getByRole("button", { name: "Mark all shown" }).click();
@@ -274,13 +338,18 @@ test("the embedded text, keywords and pinned queries are edited, found and taken
   await selectedCard(page).getByText("pinned").waitFor();
   await selectedCard(page).getByText("6 tokens").waitFor();
   const [overlay] = await overlaysOf("edit");
-  assert.deepEqual([overlay.text, overlay.keywords, overlay.pins], ["The boat sails at one.", ["timetable", "расписание"], ["when does the boat leave"]]);
+  assert.deepEqual(
+    [overlay.text, overlay.keywords, overlay.pins],
+    ["The boat sails at one.", ["timetable", "расписание"], ["when does the boat leave"]],
+  );
   const found = await call("GET", `/search?q=${encodeURIComponent("when does the boat leave")}&collection=edit`);
   assert.equal(found.hits[0].chunk_id, overlay.on);
   await page.getByRole("combobox", { name: "Show" }).selectOption("changed");
   await page.getByText("1 of 4 chunks shown").waitFor();
   // The edit is shown, taken back, and put back.
-  await detail(page).getByRole("tab", { name: /By hand/u }).click();
+  await detail(page)
+    .getByRole("tab", { name: /By hand/u })
+    .click();
   await detail(page).getByText("In force on this chunk.").waitFor();
   await detail(page).locator("del").first().waitFor();
   await accessible(page);
@@ -338,19 +407,26 @@ test("changes that were carried, conflict or lost their chunk are reviewed", asy
   await change(3, { text: "Another text of mine." });
   await change(6, { keywords: ["gone"] });
   await change(7, { enabled: false });
-  await put("review", `${guide([0, 1, 2, 3, 4, 5], "Since last year he has used a pencil. ")}## Other\n\nNothing like it was here: mountains, bread and honey.\n`);
+  await put(
+    "review",
+    `${guide([0, 1, 2, 3, 4, 5], "Since last year he has used a pencil. ")}## Other\n\nNothing like it was here: mountains, bread and honey.\n`,
+  );
   const page = await workbench("review", "guide.md", { query: "?view=hand" });
   await page.getByText("5 changes by hand need a review").waitFor();
   await page.getByRole("button", { name: "Review" }).click();
   await page.getByText("3 of 6 chunks shown").waitFor();
   await page.keyboard.press("j");
   await selectedCard(page).getByText("carried: review").waitFor();
-  await detail(page).getByText(/It was carried to this one/u).waitFor();
+  await detail(page)
+    .getByText(/It was carried to this one/u)
+    .waitFor();
   await accessible(page);
   await detail(page).getByRole("button", { name: "Accept here" }).click();
   await page.getByText("Accepted").waitFor();
   await page.keyboard.press("j");
-  await detail(page).getByText(/The source of this chunk changed/u).waitFor();
+  await detail(page)
+    .getByText(/The source of this chunk changed/u)
+    .waitFor();
   await detail(page).getByRole("button", { name: "Use the edited text" }).click();
   await page.getByText("1 of 6 chunks shown").waitFor();
   await page.keyboard.press("j");
@@ -358,13 +434,24 @@ test("changes that were carried, conflict or lost their chunk are reviewed", asy
   await page.getByText("0 of 6 chunks shown").waitFor();
   // Of those without a chunk one is applied to the chunk that is selected, the other discarded.
   const lost = page.getByRole("region", { name: "On no chunk" });
-  await lost.getByRole("listitem").filter({ hasText: "gone" }).getByRole("button", { name: /Apply to chunk/u }).click();
+  await lost
+    .getByRole("listitem")
+    .filter({ hasText: "gone" })
+    .getByRole("button", { name: /Apply to chunk/u })
+    .click();
   await page.getByText("The change was applied").waitFor();
   await lost.getByRole("button", { name: "Discard" }).click();
   await page.getByText("Discarded").waitFor();
   const after = await overlaysOf("review");
-  assert.deepEqual(after.map(({ state }) => state), after.map(() => "on"));
-  assert.deepEqual(after.map(({ text, keywords }) => text ?? keywords.join()).sort(), ["A text of mine.", "gone", "timetable"]);
+  assert.deepEqual(
+    after.map(({ state }) => state),
+    after.map(() => "on"),
+  );
+  assert.deepEqual(after.map(({ text, keywords }) => text ?? keywords.join()).sort(), [
+    "A text of mine.",
+    "gone",
+    "timetable",
+  ]);
   await settled(page);
 });
 
@@ -405,12 +492,17 @@ test("a chunk is split at a line, the new chunk is selected, and it is undone", 
   // It says why it begins, and what was done by hand.
   await detail(page).getByRole("tab", { name: "Why here" }).click();
   await detail(page).getByText("Someone split a chunk here").waitFor();
-  await detail(page).getByRole("tab", { name: /By hand/u }).click();
+  await detail(page)
+    .getByRole("tab", { name: /By hand/u })
+    .click();
   await detail(page).getByText("Split before").waitFor();
   await accessible(page);
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText(`${before.length} chunks`, { exact: true }).first().waitFor();
-  assert.deepEqual((await chunksOf("split")).map(({ chunk_id }) => chunk_id), before.map(({ chunk_id }) => chunk_id));
+  assert.deepEqual(
+    (await chunksOf("split")).map(({ chunk_id }) => chunk_id),
+    before.map(({ chunk_id }) => chunk_id),
+  );
   assert.deepEqual(await overlaysOf("split"), []);
   // By keys alone, and taken back where changes by hand are.
   await page.keyboard.press("s");
@@ -449,12 +541,17 @@ test("splitting a chunk that was changed by hand says what becomes of the change
   assert.deepEqual(keywords.keywords, ["timetable"]);
   assert.ok(["carried", "orphaned", "on"].includes(keywords.state), keywords.state);
   // What was not settled is there to be reviewed.
-  if (keywords.state !== "on") await page.getByRole("button", { name: /review/iu }).first().waitFor();
+  if (keywords.state !== "on")
+    await page
+      .getByRole("button", { name: /review/iu })
+      .first()
+      .waitFor();
   await settled(page);
 });
 
 test("a chunk is split inside a line of Chinese, where text is selected", async () => {
-  const sentence = (n) => `第${n}班渡轮每天早上从港口出发，港务长把它记在厚厚的账本里。🍵村里人都知道账本放在炉子后面。`;
+  const sentence = (n) =>
+    `第${n}班渡轮每天早上从港口出发，港务长把它记在厚厚的账本里。🍵村里人都知道账本放在炉子后面。`;
   const text = `# 渡轮\n\n${[1, 2, 3].map(sentence).join("")}`;
   await put("chinese", text);
   assert.equal((await chunksOf("chinese")).length, 1);
@@ -492,13 +589,19 @@ test("a chunk is split inside a line of Chinese, where text is selected", async 
 });
 
 test("chunks are merged with those beside them, and a merge over the limit says why", async () => {
-  await put("merge", `${guide([0])}${section(1)}## Short\n\nOne line.\n\n## Shorter\n\nAnother line.\n\n${section(2)}${section(3)}`);
+  await put(
+    "merge",
+    `${guide([0])}${section(1)}## Short\n\nOne line.\n\n## Shorter\n\nAnother line.\n\n${section(2)}${section(3)}`,
+  );
   const before = await chunksOf("merge");
   const page = await workbench("merge", "guide.md", { expects: [/4(?:00|13)/u] });
   await page.keyboard.press("j");
   const menu = () => detail(page).getByRole("button", { name: "Split or merge" }).click();
   await menu();
-  assert.equal(await page.getByRole("menuitem", { name: "Merge with the previous chunk (this is the first)" }).isDisabled(), true);
+  assert.equal(
+    await page.getByRole("menuitem", { name: "Merge with the previous chunk (this is the first)" }).isDisabled(),
+    true,
+  );
   await accessible(page);
   await page.keyboard.press("Escape");
   // Merged by a key as long as it fits; then it is said why not.
@@ -506,7 +609,10 @@ test("chunks are merged with those beside them, and a merge over the limit says 
   const refused = detail(page).getByRole("alert");
   for (; left > 1; left -= 1) {
     await page.keyboard.press("m");
-    await refused.or(page.getByText(`${left - 1} chunks`, { exact: true })).first().waitFor();
+    await refused
+      .or(page.getByText(`${left - 1} chunks`, { exact: true }))
+      .first()
+      .waitFor();
     if (await refused.count()) break;
   }
   assert.ok(left > 1 && left < before.length, `${left} of ${before.length}`);
@@ -514,9 +620,15 @@ test("chunks are merged with those beside them, and a merge over the limit says 
   assert.equal((await chunksOf("merge")).length, left);
   await accessible(page);
   const overlays = await overlaysOf("merge");
-  assert.deepEqual(overlays.map(({ boundary }) => boundary.kind), overlays.map(() => "merge"));
+  assert.deepEqual(
+    overlays.map(({ boundary }) => boundary.kind),
+    overlays.map(() => "merge"),
+  );
   await page.getByRole("button", { name: "Undo" }).last().click();
-  await page.getByText(`${left + 1} chunks`, { exact: true }).first().waitFor();
+  await page
+    .getByText(`${left + 1} chunks`, { exact: true })
+    .first()
+    .waitFor();
   assert.equal((await overlaysOf("merge")).length, overlays.length - 1);
   await settled(page);
 });
@@ -544,7 +656,21 @@ test("links, ids and texts are copied", async () => {
 });
 
 test("documents beside it and about the same are a press away", async () => {
-  run(["index", server.write("alike", { "a/harbour.md": guide([0, 1]), "a/boats.md": guide([1, 2]), "a/bread.md": "# Bread\n\nFlour, water and salt.\n" }), "--collection", "alike", "--store", server.store, "--embedder", "static", "--quiet"]);
+  run([
+    "index",
+    server.write("alike", {
+      "a/harbour.md": guide([0, 1]),
+      "a/boats.md": guide([1, 2]),
+      "a/bread.md": "# Bread\n\nFlour, water and salt.\n",
+    }),
+    "--collection",
+    "alike",
+    "--store",
+    server.store,
+    "--embedder",
+    "static",
+    "--quiet",
+  ]);
   const page = await workbench("alike", "a/boats.md");
   await page.getByRole("tab", { name: "Documents" }).click();
   await page.getByRole("heading", { name: "In a" }).waitFor();
@@ -571,7 +697,10 @@ test("a narrow page shows one panel at a time", async () => {
   await page.getByRole("tab", { name: "Outline" }).first().click();
   await page.getByRole("treeitem", { name: "Retrying well" }).click();
   await page.waitForURL(/panel=source/u);
-  await page.getByRole("region", { name: /Source/u }).getByText("### Retrying well").waitFor();
+  await page
+    .getByRole("region", { name: /Source/u })
+    .getByText("### Retrying well")
+    .waitFor();
   await settled(page);
 });
 
@@ -588,7 +717,12 @@ test("text of documents that wants to run stays text", async () => {
     await page.getByRole("dialog").getByRole("button", { name: "Show differences" }).click();
     await page.keyboard.press("Escape");
     await page.getByRole("tab", { name: "Documents" }).click();
-    assert.equal(await page.locator("main :is(script, iframe, base, math, [onclick], [onerror], [onload], a[href^=javascript])").count(), 0);
+    assert.equal(
+      await page
+        .locator("main :is(script, iframe, base, math, [onclick], [onerror], [onload], a[href^=javascript])")
+        .count(),
+      0,
+    );
     if (doc_id === "hostile.md") assert.ok((await page.locator(".unseen").count()) > 0);
     await settled(page);
   }
@@ -602,7 +736,10 @@ test("keys move through a file of 10,000 lines, and its last line is reached", a
   await selectedCard(page).getByText("#4", { exact: true }).first().waitFor();
   await grid(page).focus();
   await page.keyboard.press("End");
-  await selectedCard(page).getByText(`#${count - 1}`, { exact: true }).first().waitFor();
+  await selectedCard(page)
+    .getByText(`#${count - 1}`, { exact: true })
+    .first()
+    .waitFor();
   await page.getByRole("region", { name: "Source: long.md" }).getByText("Line 9999 of the long file").waitFor();
   await settled(page);
 });
@@ -620,9 +757,16 @@ test("the end of a file that is asked for before it is there is reached when it 
     await selectedCard(page).getByText("#999", { exact: true }).first().waitFor();
     if (goesOn) await page.keyboard.press("ArrowUp");
     arrive();
-    await page.getByText(`${count.toLocaleString("en-US")} chunks`).first().waitFor();
-    await selectedCard(page).getByText(goesOn ? "#998" : `#${count - 1}`, { exact: true }).first().waitFor();
-    if (!goesOn) await page.getByRole("region", { name: "Source: long.md" }).getByText("Line 9999 of the long file").waitFor();
+    await page
+      .getByText(`${count.toLocaleString("en-US")} chunks`)
+      .first()
+      .waitFor();
+    await selectedCard(page)
+      .getByText(goesOn ? "#998" : `#${count - 1}`, { exact: true })
+      .first()
+      .waitFor();
+    if (!goesOn)
+      await page.getByRole("region", { name: "Source: long.md" }).getByText("Line 9999 of the long file").waitFor();
     await settled(page);
   }
 });
@@ -640,7 +784,9 @@ test("the first chunk that is chosen far down the list stays in sight, and the l
   const rows = await grid(page).getByRole("row").all();
   const seen = [];
   for (const row of rows) if (await isInSight(row)) seen.push(await row.getAttribute("aria-rowindex"));
-  await grid(page).locator(`[aria-rowindex="${seen.at(-1)}"]`).click();
+  await grid(page)
+    .locator(`[aria-rowindex="${seen.at(-1)}"]`)
+    .click();
   await detail(page).waitFor();
   for (let frames = 0; frames < 100 && !(await isInSight(selectedCard(page))); frames += 1) await drawn(page);
   assert.ok(await isInSight(selectedCard(page)));
@@ -656,29 +802,30 @@ test("the first chunk that is chosen far down the list stays in sight, and the l
 });
 
 test("a hundred thousand chunks scroll without gaps, and the last is found", async () => {
-  const many = Array.from({ length: 100_000 }, (_, at) => `## Record ${at}\n\nA short text of record number ${at}.\n`).join("\n");
+  const many = Array.from(
+    { length: 100_000 },
+    (_, at) => `## Record ${at}\n\nA short text of record number ${at}.\n`,
+  ).join("\n");
   server.into("many", server.write("many", { "many.md": many }), "--preset", "stable", "--min-size", "1");
   const page = await open(address("many", "many.md"));
   // The first are there long before the last.
   await page.locator('[role="row"]').first().waitFor();
   await page.getByText("100,000 chunks").first().waitFor();
   for (const role of ["grid", "region"]) {
-    const { gaps, rows } = await page.evaluate(
-      async (role) => {
-        const list = document.querySelector(`main [role=${role}][tabindex]`);
-        const out = { gaps: 0, rows: 0 };
-        // Some steps of a wheel, then the whole length in a few.
-        for (const by of [...Array(60).fill(120), ...Array(30).fill(list.scrollHeight / 30)]) {
-          list.scrollTop += by;
-          await new Promise((resolve) => requestAnimationFrame(resolve));
-          const box = list.getBoundingClientRect();
-          if (!document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.closest("[data-row]")) out.gaps += 1;
-          out.rows = Math.max(out.rows, list.querySelectorAll("[data-row]").length);
-        }
-        return out;
-      },
-      role,
-    );
+    const { gaps, rows } = await page.evaluate(async (role) => {
+      const list = document.querySelector(`main [role=${role}][tabindex]`);
+      const out = { gaps: 0, rows: 0 };
+      // Some steps of a wheel, then the whole length in a few.
+      for (const by of [...Array(60).fill(120), ...Array(30).fill(list.scrollHeight / 30)]) {
+        list.scrollTop += by;
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+        const box = list.getBoundingClientRect();
+        if (!document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.closest("[data-row]"))
+          out.gaps += 1;
+        out.rows = Math.max(out.rows, list.querySelectorAll("[data-row]").length);
+      }
+      return out;
+    }, role);
     assert.equal(gaps, 0, role);
     assert.ok(rows < 200, `${rows} rows are in the ${role}`);
   }

@@ -24,7 +24,11 @@ test("cards are aligned, and have the first and the last line of their chunk", a
   const page = await open(pageOf("bread", examples("en/bread.md")));
   await cards(page).first().waitFor();
   assert.equal(await page.title(), "Chunks of bread.md");
-  const bars = await page.locator("[role=grid] .bar").evaluateAll((bars) => bars.map((bar) => [bar.getBoundingClientRect().left, bar.getBoundingClientRect().width].join()));
+  const bars = await page
+    .locator("[role=grid] .bar")
+    .evaluateAll((bars) =>
+      bars.map((bar) => [bar.getBoundingClientRect().left, bar.getBoundingClientRect().width].join()),
+    );
   assert.ok(bars.length >= 4 && new Set(bars).size === 1, bars.join(" "));
   const text = await cards(page).nth(1).innerText();
   assert.match(text, /Keeping a starter[\s\S]*#1|#1[\s\S]*Keeping a starter/u);
@@ -95,7 +99,10 @@ test("documents are chosen by pointer and keys", async () => {
   const page = await open(pageOf("three", examples("en/bread.md", "zh/green-tea.md", "ru/stove.md")));
   await cards(page).first().waitFor();
   await page.keyboard.press("]");
-  await page.getByRole("button", { name: /green-tea.md/u, pressed: undefined }).and(page.locator("[aria-current=true]")).waitFor();
+  await page
+    .getByRole("button", { name: /green-tea.md/u, pressed: undefined })
+    .and(page.locator("[aria-current=true]"))
+    .waitFor();
   await page.getByText("采摘").first().waitFor();
   await page.getByRole("button", { name: /stove.md/u }).click();
   await page.getByText("Печь", { exact: false }).first().waitFor();
@@ -105,7 +112,10 @@ test("documents are chosen by pointer and keys", async () => {
 for (const width of [1400, 600]) {
   test(`a page of three languages fits ${width} pixels in each language`, async () => {
     for (const locale of ["en-US", "zh-CN", "ru-RU"]) {
-      const page = await open(pageOf("three", examples("en/bread.md", "zh/green-tea.md", "ru/stove.md")), { width, locale });
+      const page = await open(pageOf("three", examples("en/bread.md", "zh/green-tea.md", "ru/stove.md")), {
+        width,
+        locale,
+      });
       await page.locator(".row").first().waitFor();
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, locale);
       await accessible(page);
@@ -127,7 +137,10 @@ test("hostile text and names are text", async () => {
 
 test("a line of a megabyte and a file of 100,000 lines are shown", async () => {
   writeFileSync(join(folder, "long.txt"), `${"word ".repeat(200_000)}\nlast line\n`);
-  writeFileSync(join(folder, "many.md"), Array.from({ length: 100_000 }, (_, at) => (at % 50 === 0 ? `# Heading ${at}` : `Line ${at} of many.`)).join("\n"));
+  writeFileSync(
+    join(folder, "many.md"),
+    Array.from({ length: 100_000 }, (_, at) => (at % 50 === 0 ? `# Heading ${at}` : `Line ${at} of many.`)).join("\n"),
+  );
   const page = await open(pageOf("long", [join(folder, "long.txt"), join(folder, "many.md")]));
   await page.locator(".row").first().waitFor();
   await page.keyboard.press("]");

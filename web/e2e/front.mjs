@@ -5,7 +5,12 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { extname, join, normalize } from "node:path";
 
-const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml" };
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -16,18 +21,29 @@ export async function front(api, dist) {
     if (/^\/(?:api|mcp|compat|health|ready|metrics)(?:\/|$)/u.test(path)) {
       const headers = { ...asked.headers, host: target.host };
       delete headers.origin;
-      const passed = request({ host: target.hostname, port: target.port, path: asked.url, method: asked.method, headers }, (given) => {
-        answer.writeHead(given.statusCode, given.headers);
-        given.pipe(answer);
-      });
+      const passed = request(
+        { host: target.hostname, port: target.port, path: asked.url, method: asked.method, headers },
+        (given) => {
+          answer.writeHead(given.statusCode, given.headers);
+          given.pipe(answer);
+        },
+      );
       passed.on("error", () => answer.destroy());
       answer.on("close", () => passed.destroy());
       asked.pipe(passed);
       return;
     }
     const file = join(dist, normalize(path));
-    const found = path !== "/" && file.startsWith(dist) && existsSync(file) && statSync(file).isFile() ? file : join(dist, "index.html");
-    answer.writeHead(200, { "content-type": TYPES[extname(found)] ?? "application/octet-stream", "cache-control": path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache", "content-security-policy": POLICY, "x-content-type-options": "nosniff" });
+    const found =
+      path !== "/" && file.startsWith(dist) && existsSync(file) && statSync(file).isFile()
+        ? file
+        : join(dist, "index.html");
+    answer.writeHead(200, {
+      "content-type": TYPES[extname(found)] ?? "application/octet-stream",
+      "cache-control": path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
+      "content-security-policy": POLICY,
+      "x-content-type-options": "nosniff",
+    });
     const bytes = readFileSync(found);
     answer.end(extname(found) === ".html" ? bytes.toString().replaceAll('"./', '"/') : bytes);
   });

@@ -25,21 +25,21 @@ const PATIENCE = 180_000;
 
 /** Text that tries everything to become more than text. Whatever of it runs sets `window.hacked`. */
 export const HOSTILE = [
-  "# <script>window.hacked=1</script> <img src=x onerror=\"window.hacked=2\">",
+  '# <script>window.hacked=1</script> <img src=x onerror="window.hacked=2">',
   "",
-  "[a link](javascript:window.hacked=3) and <a href=\"javascript:window.hacked=4\">another</a>, ![pic](https://example.invalid/x.png)",
+  '[a link](javascript:window.hacked=3) and <a href="javascript:window.hacked=4">another</a>, ![pic](https://example.invalid/x.png)',
   "",
-  "<svg onload=\"window.hacked=5\"><script>window.hacked=6</script></svg> <iframe srcdoc=\"<script>parent.hacked=7</script>\"></iframe>",
+  '<svg onload="window.hacked=5"><script>window.hacked=6</script></svg> <iframe srcdoc="<script>parent.hacked=7</script>"></iframe>',
   "",
-  "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=window.hacked=8&gt;\">",
+  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=window.hacked=8&gt;">',
   "",
-  "<form action=\"https://example.invalid/\"><input name=a><button>Send</button></form> <base href=\"https://example.invalid/\">",
+  '<form action="https://example.invalid/"><input name=a><button>Send</button></form> <base href="https://example.invalid/">',
   "",
-  "| a | b |\n|---|---|\n| <details open ontoggle=\"window.hacked=9\"> | `</script><script>window.hacked=10</script>` |",
+  '| a | b |\n|---|---|\n| <details open ontoggle="window.hacked=9"> | `</script><script>window.hacked=10</script>` |',
   "",
   "Text that turns: \u202eright to left\u202c, zero\u200bwidth, tag\u{e0041}, soft\u00adhyphen.",
   "",
-  "```html\n<body onload=\"window.hacked=11\">\n```",
+  '```html\n<body onload="window.hacked=11">\n```',
   "",
 ].join("\n");
 
@@ -57,7 +57,18 @@ export function writePage(out, paths, ...flags) {
     const [style, script] = ["page.css", "page.js"].map((name) => readFileSync(join(dist, "file", name), "utf8"));
     const page = readFileSync(out, "utf8");
     const data = page.slice(page.indexOf("</style>"), page.lastIndexOf("<script>"));
-    writeFileSync(out, [page.slice(0, page.indexOf("<style>")), "<style>", style, data, "<script>", script, "</script>\n</body>\n</html>\n"].join(""));
+    writeFileSync(
+      out,
+      [
+        page.slice(0, page.indexOf("<style>")),
+        "<style>",
+        style,
+        data,
+        "<script>",
+        script,
+        "</script>\n</body>\n</html>\n",
+      ].join(""),
+    );
   }
   return `file://${out}`;
 }
@@ -70,7 +81,8 @@ export async function serve({ extra = {}, flags = [], env = {}, collections = ["
   assert.ok(existsSync(program), `there is no program at ${program}; build it, or set CHUNKWRIGHT_BIN`);
   const folder = mkdtempSync(join(tmpdir(), "chunkwright-e2e-"));
   const store = join(folder, "store");
-  const into = (collection, ...args) => run(["index", ...args, "--collection", collection, "--store", store, "--embedder", "none", "--quiet"]);
+  const into = (collection, ...args) =>
+    run(["index", ...args, "--collection", collection, "--store", store, "--embedder", "none", "--quiet"]);
   const write = (name, files) => {
     const at = join(folder, name);
     for (const [path, text] of Object.entries(files)) {
@@ -81,10 +93,19 @@ export async function serve({ extra = {}, flags = [], env = {}, collections = ["
   };
   if (collections.includes("examples")) into("examples", join(root, "examples/corpus"));
   if (collections.includes("hostile")) {
-    into("hostile", write("hostile", { "hostile.md": HOSTILE, "<b onclick=hacked>.md": HOSTILE, "code.js": `// </script><script>window.hacked=12</script>\nconst x = "\u202e";\n` }));
+    into(
+      "hostile",
+      write("hostile", {
+        "hostile.md": HOSTILE,
+        "<b onclick=hacked>.md": HOSTILE,
+        "code.js": `// </script><script>window.hacked=12</script>\nconst x = "\u202e";\n`,
+      }),
+    );
   }
   for (const [name, files] of Object.entries(extra)) into(name, write(name, files));
-  const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--store", store, "--root", folder, ...flags], { env: { ...process.env, ...env } });
+  const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--store", store, "--root", folder, ...flags], {
+    env: { ...process.env, ...env },
+  });
   let said = "";
   const api = await new Promise((resolve, reject) => {
     const read = (data) => {
@@ -97,10 +118,19 @@ export async function serve({ extra = {}, flags = [], env = {}, collections = ["
     child.once("exit", () => reject(new Error(`the server ended: ${said}`)));
   });
   // A program that was built without the page has it put in front.
-  const has = !built && await fetch(`${api}/`, { headers: { accept: "text/html" } }).then((answer) => answer.ok && /text\/html/u.test(answer.headers.get("content-type") ?? ""));
+  const has =
+    !built
+    && (await fetch(`${api}/`, { headers: { accept: "text/html" } }).then(
+      (answer) => answer.ok && /text\/html/u.test(answer.headers.get("content-type") ?? ""),
+    ));
   const before = has ? null : await front(api, join(dist, "app"));
   return {
-    api, url: before?.url ?? api, folder, store, write, into,
+    api,
+    url: before?.url ?? api,
+    folder,
+    store,
+    write,
+    into,
     async stop() {
       await before?.stop();
       child.kill();
@@ -126,17 +156,26 @@ export async function close() {
  * A page in the browser. `page.faults` has errors, breaches of the content security policy, requests to other hosts and whatever ran of
  * hostile text; `settled(page)` asserts that there are none, and closes the page.
  */
-export async function open(url, { width = 1400, height = 900, scheme = "light", locale = "en-US", storage = {}, expects = [] } = {}) {
-  const context = await (await browse()).newContext({ viewport: { width, height }, colorScheme: scheme, locale, reducedMotion: "reduce" });
+export async function open(
+  url,
+  { width = 1400, height = 900, scheme = "light", locale = "en-US", storage = {}, expects = [] } = {},
+) {
+  const context = await (
+    await browse()
+  ).newContext({ viewport: { width, height }, colorScheme: scheme, locale, reducedMotion: "reduce" });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   page.faults = [];
   const origin = new URL(url).origin;
   const fault = (text) => !expects.some((known) => known.test(text)) && page.faults.push(text);
   page.on("pageerror", (error) => fault(`error: ${error.message}`));
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && fault(`${message.type()}: ${message.text()}`));
+  page.on(
+    "console",
+    (message) => ["error", "warning"].includes(message.type()) && fault(`${message.type()}: ${message.text()}`),
+  );
   page.on("request", (request) => {
-    if (!request.url().startsWith(origin) && !/^(?:data|blob|about|file):/u.test(request.url())) fault(`request to ${request.url()}`);
+    if (!request.url().startsWith(origin) && !/^(?:data|blob|about|file):/u.test(request.url()))
+      fault(`request to ${request.url()}`);
   });
   page.on("dialog", (dialog) => (fault(`dialog: ${dialog.message()}`), dialog.dismiss()));
   await page.addInitScript((values) => {
@@ -154,7 +193,10 @@ export async function settled(page) {
 }
 
 /** Waits until the page has drawn what it was told: what is not there after two frames is not under way. */
-export const drawn = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
+export const drawn = (page) =>
+  page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))),
+  );
 
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** The rules that judge colours: all that another theme can break. */
@@ -163,15 +205,27 @@ const COLOURS = ["color-contrast", "link-in-text-block"];
 /** What axe finds that is serious, by rules or groups of rules. */
 async function axe(page, runOnly) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axeSource);
-  const { violations } = await page.evaluate((runOnly) => window.axe.run(document, { runOnly, resultTypes: ["violations"] }), runOnly);
+  const { violations } = await page.evaluate(
+    (runOnly) => window.axe.run(document, { runOnly, resultTypes: ["violations"] }),
+    runOnly,
+  );
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ target, failureSummary }) => `${target.join(" ")} (${failureSummary?.split("\n")[1]?.trim()})`).join("; ")}`);
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map(({ target, failureSummary }) => `${target.join(" ")} (${failureSummary?.split("\n")[1]?.trim()})`)
+          .join("; ")}`,
+    );
 }
 
 /** Asserts that a page has no serious fault by WCAG 2.2 AA, in either theme. */
 export async function accessible(page) {
-  for (const [theme, runOnly] of [["light", WCAG], ["dark", COLOURS]]) {
+  for (const [theme, runOnly] of [
+    ["light", WCAG],
+    ["dark", COLOURS],
+  ]) {
     await page.evaluate((theme) => (document.documentElement.dataset.theme = theme), theme);
     assert.deepEqual(await axe(page, runOnly), [], theme);
   }

@@ -10,14 +10,24 @@ import { accessible, close, open, serve, settled } from "./helper.mjs";
 
 let server;
 const api = async (path, { method = "GET", body } = {}) => {
-  const answer = await fetch(`${server.api}/api/v1/${path}`, { method, ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }) });
+  const answer = await fetch(`${server.api}/api/v1/${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  });
   return answer.json();
 };
-const LONG = Array.from({ length: 900 }, (_, at) => [`part-${at}.md`, `# Part ${at}\n\n${Array.from({ length: 60 }, (_, n) => `Sentence ${n} of part ${at} says something.`).join(" ")}\n`]);
+const LONG = Array.from({ length: 900 }, (_, at) => [
+  `part-${at}.md`,
+  `# Part ${at}\n\n${Array.from({ length: 60 }, (_, n) => `Sentence ${n} of part ${at} says something.`).join(" ")}\n`,
+]);
 
 before(async () => {
   server = await serve({ flags: ["--embedder", "none"] });
-  server.write("notes", { "a.md": "# A\n\nText of a.\n", "zh/茶.md": "# 绿茶\n\n绿茶是不发酵的茶。\n", "ru/печь.md": "# Печь\n\nПечь топят дровами.\n" });
+  server.write("notes", {
+    "a.md": "# A\n\nText of a.\n",
+    "zh/茶.md": "# 绿茶\n\n绿茶是不发酵的茶。\n",
+    "ru/печь.md": "# Печь\n\nПечь топят дровами.\n",
+  });
   server.write("long", Object.fromEntries(LONG));
 });
 after(async () => {
@@ -61,7 +71,10 @@ test("a path outside of the folders of the server is refused, in the dialog", as
   await dialog.getByLabel("Collection").fill("notes");
   await dialog.getByLabel(/Files and folders/u).fill("/etc");
   await dialog.getByRole("button", { name: "Start job" }).click();
-  await dialog.getByRole("alert").getByText(/not below a folder/u).waitFor();
+  await dialog
+    .getByRole("alert")
+    .getByText(/not below a folder/u)
+    .waitFor();
   await accessible(page);
   await settled(page);
 });
@@ -78,7 +91,9 @@ test("a job is followed by events while it runs, and cancelled", async () => {
         const { input } = JSON.parse(text || "{}");
         const data = [input ?? []].flat().map((_, index) => ({ object: "embedding", index, embedding: [1, 0, 0, 0] }));
         answer.setHeader("content-type", "application/json");
-        answer.end(JSON.stringify({ object: "list", data, model: "slow", usage: { prompt_tokens: 1, total_tokens: 1 } }));
+        answer.end(
+          JSON.stringify({ object: "list", data, model: "slow", usage: { prompt_tokens: 1, total_tokens: 1 } }),
+        );
       };
       if (isHeld) held.push(give);
       else give();
@@ -89,13 +104,20 @@ test("a job is followed by events while it runs, and cancelled", async () => {
     for (const give of held.splice(0)) give();
   };
   await once(model, "listening");
-  const slow = await serve({ collections: [], flags: ["--embedder", "openai:slow", "--embedder-url", `http://127.0.0.1:${model.address().port}/v1`] });
+  const slow = await serve({
+    collections: [],
+    flags: ["--embedder", "openai:slow", "--embedder-url", `http://127.0.0.1:${model.address().port}/v1`],
+  });
   try {
     slow.write("long", Object.fromEntries(LONG));
     const page = await open(`${slow.url}/jobs`);
     await page.getByText("No job yet").waitFor();
     const followed = page.waitForRequest(/\/jobs\/1\/events/u);
-    await fetch(`${slow.api}/api/v1/jobs`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ kind: "index", collection: "long", request: { paths: [join(slow.folder, "long")] } }) });
+    await fetch(`${slow.api}/api/v1/jobs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ kind: "index", collection: "long", request: { paths: [join(slow.folder, "long")] } }),
+    });
     const job = page.getByRole("article", { name: "Job 1" });
     await job.getByRole("progressbar").waitFor();
     await followed;
@@ -106,7 +128,15 @@ test("a job is followed by events while it runs, and cancelled", async () => {
         letGo();
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      await page.waitForFunction((before) => Number(/([\d,]+) of [\d,]+ texts embedded/u.exec(document.querySelector("article")?.innerText)?.[1].replace(",", "")) > before, before);
+      await page.waitForFunction(
+        (before) =>
+          Number(
+            /([\d,]+) of [\d,]+ texts embedded/u
+              .exec(document.querySelector("article")?.innerText)?.[1]
+              .replace(",", ""),
+          ) > before,
+        before,
+      );
     }
     await accessible(page);
     // The same, in the list of collections and on the collection's own page.
@@ -183,7 +213,10 @@ test("the list of collections shows what a job does, and indexes a folder", asyn
   await dialog.getByLabel(/Files and folders/u).fill(join(server.folder, "long"));
   await dialog.getByRole("button", { name: "Start job" }).click();
   await page.waitForURL(/\/jobs\?job=/u);
-  await page.getByRole("article", { name: `Job ${new URL(page.url()).searchParams.get("job")}`, exact: true }).getByText("succeeded").waitFor();
+  await page
+    .getByRole("article", { name: `Job ${new URL(page.url()).searchParams.get("job")}`, exact: true })
+    .getByText("succeeded")
+    .waitFor();
   await page.getByRole("link", { name: "long-2" }).click();
   await page.getByRole("heading", { level: 1, name: "long-2" }).waitFor();
   await page.getByText("limit 256").waitFor();
@@ -196,14 +229,23 @@ const drop = async (page, files) => {
   await page.evaluate((files) => {
     const transfer = new DataTransfer();
     for (const [name, text] of files) transfer.items.add(new File([text], name));
-    for (const type of ["dragenter", "dragover", "drop"]) document.querySelector("#main").dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
+    for (const type of ["dragenter", "dragover", "drop"])
+      document
+        .querySelector("#main")
+        .dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
   }, files);
 };
 
 test("dropped files go into a new collection, with what became of each", async () => {
   const page = await open(`${server.url}/`);
   await page.getByRole("link", { name: "notes" }).waitFor();
-  await drop(page, [["guide.md", "# Guide\n\nText of the guide.\n"], ["茶.md", "# 绿茶\n\n绿茶是不发酵的茶。\n"], ["tool.exe", "MZ\0\0\0\x01\0\0binary\0"], [".env", "KEY=1"], ["<img src=x onerror=window.hacked=41>.md", "# Name\n\nHostile name.\n"]]);
+  await drop(page, [
+    ["guide.md", "# Guide\n\nText of the guide.\n"],
+    ["茶.md", "# 绿茶\n\n绿茶是不发酵的茶。\n"],
+    ["tool.exe", "MZ\0\0\0\x01\0\0binary\0"],
+    [".env", "KEY=1"],
+    ["<img src=x onerror=window.hacked=41>.md", "# Name\n\nHostile name.\n"],
+  ]);
   await page.waitForURL(/\/upload/u);
   await page.getByRole("listitem").filter({ hasText: "guide.md" }).getByText("waiting").waitFor();
   await page.getByRole("listitem").filter({ hasText: ".env" }).getByText("left out").waitFor();
@@ -217,12 +259,20 @@ test("dropped files go into a new collection, with what became of each", async (
   await page.getByRole("button", { name: "Upload 4 files" }).click();
   await page.getByText("1 file was not stored.").waitFor();
   await page.getByRole("listitem").filter({ hasText: "guide.md" }).getByText("stored").waitFor();
-  await page.getByRole("listitem").filter({ hasText: "tool.exe" }).getByText(/neither text nor a document/u).waitFor();
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: "tool.exe" })
+    .getByText(/neither text nor a document/u)
+    .waitFor();
   await accessible(page);
   await page.getByRole("button", { name: /^failed/u }).click();
   assert.equal(await page.getByRole("listitem").filter({ hasText: "guide.md" }).count(), 0);
   const { documents } = await api("collections/fresh/documents");
-  assert.deepEqual(documents.map(({ doc_id }) => doc_id).sort(), ["in/box/<img src=x onerror=window.hacked=41>.md", "in/box/guide.md", "in/box/茶.md"]);
+  assert.deepEqual(documents.map(({ doc_id }) => doc_id).sort(), [
+    "in/box/<img src=x onerror=window.hacked=41>.md",
+    "in/box/guide.md",
+    "in/box/茶.md",
+  ]);
   assert.equal(documents[0].preset, "stable");
   await page.getByRole("link", { name: "Open fresh" }).click();
   await page.getByRole("heading", { level: 1, name: "fresh" }).waitFor();
@@ -239,14 +289,21 @@ test("a folder that is chosen keeps its paths; files that are stored already are
   for (let at = 0; at < 90; at += 1) writeFileSync(join(folder, `deep/${at}.md`), `# Note ${at}\n\nText.\n`);
   const page = await open(`${server.url}/upload?collection=tree`);
   const choose = async () => {
-    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.getByRole("button", { name: "Choose folder" }).click()]);
+    const [chooser] = await Promise.all([
+      page.waitForEvent("filechooser"),
+      page.getByRole("button", { name: "Choose folder" }).click(),
+    ]);
     await chooser.setFiles(folder);
   };
   await choose();
   await page.getByRole("button", { name: "Upload 92 files" }).click();
   await page.getByText("All files are stored durably.").waitFor();
   assert.equal((await api("collections/tree/documents")).total, 92);
-  assert.ok((await api("collections/tree/documents?limit=1000")).documents.some(({ doc_id }) => doc_id === "chosen/deep/er/low.md"));
+  assert.ok(
+    (await api("collections/tree/documents?limit=1000")).documents.some(
+      ({ doc_id }) => doc_id === "chosen/deep/er/low.md",
+    ),
+  );
   await page.getByRole("button", { name: "Clear list" }).click();
   await choose();
   await page.getByRole("button", { name: "Upload 92 files" }).click();
@@ -257,7 +314,11 @@ test("a folder that is chosen keeps its paths; files that are stored already are
 
 test("one file that is refused does not refuse the others, and an upload goes on after the server was away", async () => {
   const page = await open(`${server.url}/upload?collection=mixed`, { expects: [/Failed to load resource/u] });
-  await drop(page, [["good.md", "# Good\n\nText.\n"], ["bad\u0007name.md", "# Bad\n\nText.\n"], ["fine.md", "# Fine\n\nText.\n"]]);
+  await drop(page, [
+    ["good.md", "# Good\n\nText.\n"],
+    ["bad\u0007name.md", "# Bad\n\nText.\n"],
+    ["fine.md", "# Fine\n\nText.\n"],
+  ]);
   let away = true;
   await page.route(/\/mixed\/documents$/u, (route) => (away ? route.abort("connectionrefused") : route.continue()));
   await page.getByRole("button", { name: "Upload 3 files" }).click();
@@ -267,11 +328,18 @@ test("one file that is refused does not refuse the others, and an upload goes on
   await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
   await page.getByText("1 file was not stored.").waitFor();
   const { documents } = await api("collections/mixed/documents");
-  assert.deepEqual(documents.map(({ doc_id }) => doc_id), ["fine.md", "good.md"]);
+  assert.deepEqual(
+    documents.map(({ doc_id }) => doc_id),
+    ["fine.md", "good.md"],
+  );
   await settled(page);
 });
 
-for (const [path, name] of [["/upload?collection=notes", "upload"], ["/jobs", "jobs"], ["/log", "log"]]) {
+for (const [path, name] of [
+  ["/upload?collection=notes", "upload"],
+  ["/jobs", "jobs"],
+  ["/log", "log"],
+]) {
   test(`the page of ${name} fits 600 pixels`, async () => {
     const page = await open(`${server.url}${path}`, { width: 600, scheme: "dark", expects: [/404/u] });
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -292,15 +360,31 @@ test("the log shows queries and tool calls, those without hits apart, and is cle
   const page = await open(`${server.url}/`, {});
   await page.getByRole("link", { name: "notes" }).waitFor();
   let entries = Array.from({ length: 140 }, (_, at) => ({
-    number: 200 - at, at: new Date(Date.now() - at * 60_000).toISOString(), door: at % 3 ? "http" : "mcp", kind: at % 5 ? "search" : "fetch",
-    query: at % 4 ? `question ${at % 10}` : "<img src=x onerror=window.hacked=51> нет ответа", collections: ["notes"], hits: at % 4 ? 3 : 0, relevance: at % 4 ? 0.5 : null, took_ms: 4,
+    number: 200 - at,
+    at: new Date(Date.now() - at * 60_000).toISOString(),
+    door: at % 3 ? "http" : "mcp",
+    kind: at % 5 ? "search" : "fetch",
+    query: at % 4 ? `question ${at % 10}` : "<img src=x onerror=window.hacked=51> нет ответа",
+    collections: ["notes"],
+    hits: at % 4 ? 3 : 0,
+    relevance: at % 4 ? 0.5 : null,
+    took_ms: 4,
   }));
   await page.route(/\/api\/v1\/log\?/u, (route) => {
-    if (route.request().method() === "DELETE") return (entries = []), route.fulfill({ status: 204 });
+    if (route.request().method() === "DELETE") return ((entries = []), route.fulfill({ status: 204 }));
     const query = new URL(route.request().url()).searchParams;
-    const some = entries.filter((entry) => (!query.get("zero_hits") || entry.hits === 0) && (!query.get("kind") || entry.kind === query.get("kind")));
+    const some = entries.filter(
+      (entry) =>
+        (!query.get("zero_hits") || entry.hits === 0) && (!query.get("kind") || entry.kind === query.get("kind")),
+    );
     const [from, limit] = [Number(query.get("cursor") ?? 0), Number(query.get("limit"))];
-    return route.fulfill({ json: { enabled: true, entries: some.slice(from, from + limit), next: from + limit < some.length ? String(from + limit) : null } });
+    return route.fulfill({
+      json: {
+        enabled: true,
+        entries: some.slice(from, from + limit),
+        next: from + limit < some.length ? String(from + limit) : null,
+      },
+    });
   });
   await page.getByRole("link", { name: "Log" }).click();
   await page.getByRole("heading", { name: "Queries that found nothing" }).waitFor();

@@ -11,8 +11,15 @@ let server;
 before(async () => {
   server = await serve({ collections: [], flags: ["--embedder", "none"] });
   for (let at = 0; at < NUMBER; at += 1) {
-    const documents = Array.from({ length: at === 117 ? 5 : 1 }, (_, number) => ({ doc_id: `${number}.md`, text: `# Lamp ${at}\n\nThe lamp of team ${at}, its wire ${number} and its switch.\n` }));
-    const answer = await fetch(`${server.api}/api/v1/collections/${nameOf(at)}/documents`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ documents }) });
+    const documents = Array.from({ length: at === 117 ? 5 : 1 }, (_, number) => ({
+      doc_id: `${number}.md`,
+      text: `# Lamp ${at}\n\nThe lamp of team ${at}, its wire ${number} and its switch.\n`,
+    }));
+    const answer = await fetch(`${server.api}/api/v1/collections/${nameOf(at)}/documents`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ documents }),
+    });
     assert.equal(answer.status, 201);
   }
 });
@@ -29,7 +36,11 @@ test("all collections are counted and sorted, and a part of a name finds one tha
   await page.getByRole("button", { name: "Documents" }).click();
   await page.getByRole("button", { name: "Documents" }).click();
   await page.waitForURL(/sort=-documents/u);
-  await page.getByRole("row").nth(1).getByRole("link", { name: nameOf(117) }).waitFor();
+  await page
+    .getByRole("row")
+    .nth(1)
+    .getByRole("link", { name: nameOf(117) })
+    .waitFor();
   await page.getByRole("searchbox").fill("129-N");
   await page.getByText("1 collection", { exact: true }).waitFor();
   await page.getByRole("link", { name: nameOf(129) }).waitFor();

@@ -26,15 +26,25 @@ async function freePort() {
 /** Starts nginx on a port with what `location` says; a function that ends it. */
 async function nginx(port, location) {
   const folder = mkdtempSync(join(tmpdir(), "chunkwright-nginx-"));
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((part) => `${part}_temp_path ${part};`).join(" ");
-  writeFileSync(join(folder, "nginx.conf"), `daemon off; master_process off; pid nginx.pid; error_log stderr; events {}
-    http { access_log off; ${temporary} server { listen 127.0.0.1:${port}; location /lamp/ { ${location} } } }`);
-  const child = spawn("nginx", ["-p", folder, "-c", "nginx.conf", "-e", "stderr"], { stdio: ["ignore", "ignore", "pipe"] });
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((part) => `${part}_temp_path ${part};`)
+    .join(" ");
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `daemon off; master_process off; pid nginx.pid; error_log stderr; events {}
+    http { access_log off; ${temporary} server { listen 127.0.0.1:${port}; location /lamp/ { ${location} } } }`,
+  );
+  const child = spawn("nginx", ["-p", folder, "-c", "nginx.conf", "-e", "stderr"], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let said = "";
   child.stderr.on("data", (data) => (said += data));
-  const answers = () => new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1").once("connect", () => (socket.destroy(), resolve(true))).once("error", () => resolve(false));
-  });
+  const answers = () =>
+    new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1")
+        .once("connect", () => (socket.destroy(), resolve(true)))
+        .once("error", () => resolve(false));
+    });
   while (!(await answers())) assert.equal(child.exitCode, null, `nginx ended: ${said}`);
   return async () => {
     child.kill();
@@ -58,9 +68,14 @@ for (const [name, { flags, pass }] of Object.entries(WAYS)) {
       const page = await open(`${url}/`);
       /** Every link of what is shown leads below the path. */
       const inside = async () => {
-        const links = await page.evaluate(() => Array.from(document.querySelectorAll("a[href]"), (link) => link.getAttribute("href")));
+        const links = await page.evaluate(() =>
+          Array.from(document.querySelectorAll("a[href]"), (link) => link.getAttribute("href")),
+        );
         assert.ok(links.length > 5, `${links}`);
-        assert.deepEqual(links.filter((link) => !link.startsWith("/lamp/") && !link.startsWith("#")), []);
+        assert.deepEqual(
+          links.filter((link) => !link.startsWith("/lamp/") && !link.startsWith("#")),
+          [],
+        );
       };
       await page.getByRole("link", { name: "examples" }).waitFor();
       await inside();
@@ -78,11 +93,18 @@ for (const [name, { flags, pass }] of Object.entries(WAYS)) {
       }
       await inside();
       await page.goto(`${url}/search?collection=examples&q=vector`);
-      await page.getByRole("link", { name: /vector-search\.md/u }).first().waitFor();
+      await page
+        .getByRole("link", { name: /vector-search\.md/u })
+        .first()
+        .waitFor();
       await inside();
       await page.goBack();
       await page.getByRole("heading", { level: 1 }).filter({ hasText: "vector-search.md" }).waitFor();
-      for (const [key, at] of [["j", "/jobs"], ["t", "/try"], ["c", "/"]]) {
+      for (const [key, at] of [
+        ["j", "/jobs"],
+        ["t", "/try"],
+        ["c", "/"],
+      ]) {
         await page.keyboard.press("g");
         await page.keyboard.press(key);
         await page.waitForURL(`${url}${at}`);
@@ -95,7 +117,11 @@ for (const [name, { flags, pass }] of Object.entries(WAYS)) {
       await settled(page);
 
       const docs = await open(`${url}/api/docs`);
-      await docs.getByText("list_collections").or(docs.getByText("/api/v1/collections", { exact: true })).first().waitFor();
+      await docs
+        .getByText("list_collections")
+        .or(docs.getByText("/api/v1/collections", { exact: true }))
+        .first()
+        .waitFor();
       const operation = docs.locator("#list_collections");
       await operation.locator("summary").first().click();
       await operation.getByRole("button", { name: "Send" }).click();

@@ -11,7 +11,19 @@ let old;
 before(async () => {
   server = await serve({ env: { CHUNKWRIGHT_EMBEDDER: "static" } });
   // Beside `examples`, which has no vectors: the same with vectors, in two versions.
-  const index = (...args) => run(["index", join(root, "examples/corpus"), "--collection", "vectors", "--store", server.store, "--embedder", "static", "--quiet", ...args]);
+  const index = (...args) =>
+    run([
+      "index",
+      join(root, "examples/corpus"),
+      "--collection",
+      "vectors",
+      "--store",
+      server.store,
+      "--embedder",
+      "static",
+      "--quiet",
+      ...args,
+    ]);
   index("--preset", "course");
   index();
   const { generations } = await (await fetch(`${server.api}/api/v1/collections/vectors/versions`)).json();
@@ -27,7 +39,10 @@ const QUESTIONS = /\/api\/v1\/collections\/[^/]+\/questions/u;
 
 /** A server of a version without test questions has none here: they are kept by the test. */
 async function visit(path, options = {}) {
-  const page = await open(`${server.url}${path.startsWith("/search") ? "/health" : path}`, { ...options, expects: [/404|400|422|503/u] });
+  const page = await open(`${server.url}${path.startsWith("/search") ? "/health" : path}`, {
+    ...options,
+    expects: [/404|400|422|503/u],
+  });
   if (!hasQuestions) {
     const kept = [];
     await page.route(QUESTIONS, (route) => {
@@ -35,13 +50,29 @@ async function visit(path, options = {}) {
       const json = (body, status = 200) => route.fulfill({ status, json: body });
       if (url.pathname.endsWith("/evaluate")) {
         const { k, modes } = request.postDataJSON();
-        const versions = [[1, "old", "sections-v1.2", 2], [2, "current", "tree-v1.3", 1]].flatMap(([generation, state, strategy_version, rank]) =>
-          modes.map((mode) => ({ generation, state, strategy_version, mode, recall: 1, mrr: 1 / rank, ndcg: 1 / Math.log2(1 + rank), questions: kept.map(({ id }, at) => ({ id, rank: at === 0 ? rank : null })) })));
+        const versions = [
+          [1, "old", "sections-v1.2", 2],
+          [2, "current", "tree-v1.3", 1],
+        ].flatMap(([generation, state, strategy_version, rank]) =>
+          modes.map((mode) => ({
+            generation,
+            state,
+            strategy_version,
+            mode,
+            recall: 1,
+            mrr: 1 / rank,
+            ndcg: 1 / Math.log2(1 + rank),
+            questions: kept.map(({ id }, at) => ({ id, rank: at === 0 ? rank : null })),
+          })),
+        );
         return json({ k, versions });
       }
       if (request.method() === "GET") return json({ questions: kept });
       if (request.method() === "DELETE") {
-        kept.splice(kept.findIndex(({ id }) => url.pathname.endsWith(`/${id}`)), 1);
+        kept.splice(
+          kept.findIndex(({ id }) => url.pathname.endsWith(`/${id}`)),
+          1,
+        );
         return route.fulfill({ status: 204 });
       }
       const { question, expected } = request.postDataJSON();
@@ -59,7 +90,14 @@ async function visit(path, options = {}) {
 
 const cards = (page) => page.locator("[data-entry]");
 const selected = (page) => page.locator("[data-entry][aria-current=true]");
-const api = async (path, body) => (await fetch(`${server.api}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })).json();
+const api = async (path, body) =>
+  (
+    await fetch(`${server.api}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    })
+  ).json();
 
 for (const [locale, query, place, words] of [
   ["en-US", "how do I repeat a request safely", /en\/parcel-api\.md:74/u, ["Repeating", "request"]],
@@ -78,12 +116,22 @@ for (const [locale, query, place, words] of [
     const first = cards(page).first();
     await first.getByText(place).first().waitFor();
     const marks = await page.locator("[data-entry] mark").allInnerTexts();
-    for (const word of words) assert.ok(marks.some((mark) => mark.includes(word)), `${word} in ${marks}`);
+    for (const word of words)
+      assert.ok(
+        marks.some((mark) => mark.includes(word)),
+        `${word} in ${marks}`,
+      );
     // Each stage has its rank and its score, as the API has them.
     const { hits } = await api("/api/v1/search", { query, collections: ["vectors"], top_k: 10 });
     const table = page.locator("table");
-    assert.match(await table.innerText(), new RegExp(`#${hits[0].lexical.rank}\\s+${hits[0].lexical.score.toFixed(3).replace(".", "[.,]")}\\s+BM25`, "u"));
-    assert.match(await table.innerText(), new RegExp(`#${hits[0].dense.rank}\\s+${hits[0].dense.score.toFixed(3).replace(".", "[.,]")}`, "u"));
+    assert.match(
+      await table.innerText(),
+      new RegExp(`#${hits[0].lexical.rank}\\s+${hits[0].lexical.score.toFixed(3).replace(".", "[.,]")}\\s+BM25`, "u"),
+    );
+    assert.match(
+      await table.innerText(),
+      new RegExp(`#${hits[0].dense.rank}\\s+${hits[0].dense.score.toFixed(3).replace(".", "[.,]")}`, "u"),
+    );
     assert.match(await first.innerText(), new RegExp(hits[0].relevance.toFixed(2), "u"));
     assert.equal(await cards(page).count(), hits.length);
     await page.reload();
@@ -126,7 +174,10 @@ test("mode, collections, filter and numbers are in the address, and change the a
   await page.waitForURL((url) => !url.searchParams.has("c"));
   // A collection without vectors is searched by words, and says so.
   await page.getByText(/\d degraded/u).waitFor();
-  await page.getByText(/has no vectors/u).first().waitFor();
+  await page
+    .getByText(/has no vectors/u)
+    .first()
+    .waitFor();
   const filter = page.getByRole("textbox", { name: "Filter" });
   await filter.fill("languag=python");
   await filter.press("Enter");
@@ -139,7 +190,11 @@ test("mode, collections, filter and numbers are in the address, and change the a
   await page.waitForURL(/filter=language%3Drust/u);
   await filter.fill("language=python");
   await filter.press("Enter");
-  await cards(page).first().getByText(/backoff\.py/u).first().waitFor();
+  await cards(page)
+    .first()
+    .getByText(/backoff\.py/u)
+    .first()
+    .waitFor();
   await page.getByRole("spinbutton", { name: "Hits", exact: true }).fill("0");
   await page.keyboard.press("Tab");
   await page.getByText("`top_k` is `0`; it must be from 1 to 1000").waitFor();
@@ -154,7 +209,10 @@ test("mode, collections, filter and numbers are in the address, and change the a
 test("nonsense finds nothing, says why, and can be shown", async () => {
   const page = await visit("/search?q=xyzzy+qwfp&c=vectors");
   await page.getByRole("heading", { name: "No hits" }).waitFor();
-  await page.getByText(/below the minimum relevance/u).first().waitFor();
+  await page
+    .getByText(/below the minimum relevance/u)
+    .first()
+    .waitFor();
   await accessible(page);
   await page.getByRole("button", { name: "Show them" }).last().click();
   await page.waitForURL(/min_relevance=0/u);
@@ -177,20 +235,28 @@ test("pages follow each other, and keys move through hits and open one", async (
   assert.match(await cards(page).first().innerText(), /^4/u);
   await page.goBack();
   await page.waitForURL((url) => !url.searchParams.has("offset"));
-  await page.getByText(first.split("\n")[2] ?? first).first().waitFor();
+  await page
+    .getByText(first.split("\n")[2] ?? first)
+    .first()
+    .waitFor();
   await page.waitForLoadState("networkidle");
   await page.getByRole("searchbox").first().press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   const where = (await selected(page).locator("a").first().getAttribute("href")) ?? "";
   await page.keyboard.press("Enter");
-  await page.waitForURL((url) => url.pathname + url.search === new URL(where, server.url).pathname + new URL(where, server.url).search);
+  await page.waitForURL(
+    (url) => url.pathname + url.search === new URL(where, server.url).pathname + new URL(where, server.url).search,
+  );
   assert.match(where, /^\/c\/vectors\/d\/.+\?chunk=[0-9a-f]{32}$/u);
 });
 
 test("options make passages and a budget, and errors stand at their control", async () => {
   const page = await visit("/search?q=retry&c=vectors&options=1");
   await page.getByLabel("Expand", { exact: true }).selectOption("parent");
-  await page.getByText(/\d passages?/u).first().waitFor();
+  await page
+    .getByText(/\d passages?/u)
+    .first()
+    .waitFor();
   await accessible(page);
   await page.getByLabel("Expand", { exact: true }).selectOption("");
   await page.getByLabel("Token budget").fill("200");
@@ -215,21 +281,39 @@ test("a missing chunk is explained, by its place and out of a document, and what
   await page.getByLabel("Chunk", { exact: true }).fill("en/bread.md#0");
   await page.getByRole("button", { name: "Explain" }).click();
   await page.waitForURL(/chunk=en%2Fbread\.md%230/u);
-  const { verdict } = await api("/api/v1/search/explain", { chunk: "en/bread.md#0", search: { query: "retry", collections: ["vectors"], top_k: 2 } });
-  const said = { outranked: "2 chunks rank higher.", irrelevant: "It is among the best, but its relevance is below", no_candidate: "It is not among the best" }[verdict.verdict];
+  const { verdict } = await api("/api/v1/search/explain", {
+    chunk: "en/bread.md#0",
+    search: { query: "retry", collections: ["vectors"], top_k: 2 },
+  });
+  const said = {
+    outranked: "2 chunks rank higher.",
+    irrelevant: "It is among the best, but its relevance is below",
+    no_candidate: "It is not among the best",
+  }[verdict.verdict];
   await page.getByText(said).waitFor();
   await accessible(page);
   await page.getByLabel("Chunk", { exact: true }).fill("nowhere.md#0");
   await page.getByRole("button", { name: "Explain" }).click();
-  await page.getByText(/nowhere\.md/u).last().waitFor();
-  for (const [typed, found] of [["PARCEL", 3], ["EN/par", 1], ["En/", 6], ["parcel*", 0]]) {
+  await page
+    .getByText(/nowhere\.md/u)
+    .last()
+    .waitFor();
+  for (const [typed, found] of [
+    ["PARCEL", 3],
+    ["EN/par", 1],
+    ["En/", 6],
+    ["parcel*", 0],
+  ]) {
     await page.getByLabel("Document", { exact: true }).fill(typed);
     await page.waitForFunction((found) => document.querySelectorAll(".chooser li button").length === found, found);
   }
   await page.getByLabel("Document", { exact: true }).fill("PARCEL");
   await page.getByRole("button", { name: /en\/parcel-api\.md/u }).click();
   await page.getByRole("row").filter({ hasText: "#2" }).click();
-  await page.getByText(/^It is hit|chunks rank higher/u).first().waitFor();
+  await page
+    .getByText(/^It is hit|chunks rank higher/u)
+    .first()
+    .waitFor();
   await page.getByRole("button", { name: /Show more hits|Show the hit/u }).click();
   await settled(page);
 });
@@ -252,7 +336,10 @@ test("two configurations stand side by side, with what moved", async () => {
   await page.getByText("Lexical → Hybrid").waitFor();
   // A version against another: the same lines in other chunks are known.
   await page.goto(`${server.url}/search?q=idempotency&c=vectors&compare=1&b_c=vectors@${old}`);
-  await page.getByText(/same rank|other cut of hit/u).first().waitFor();
+  await page
+    .getByText(/same rank|other cut of hit/u)
+    .first()
+    .waitFor();
   await page.getByRole("button", { name: "Compare" }).click();
   await page.waitForURL((url) => !url.search.includes("b_"));
   await settled(page);
@@ -261,16 +348,33 @@ test("two configurations stand side by side, with what moved", async () => {
 test("the agent's answer is shown as it is sent, with its tokens", async () => {
   const page = await visit("/search?q=retry&c=vectors&top_k=2&view=agent");
   const shown = page.locator("[data-answer]");
-  await shown.getByText(/untrusted/u).first().waitFor();
+  await shown
+    .getByText(/untrusted/u)
+    .first()
+    .waitFor();
   const args = { query: "retry", limit: 2, collection: "vectors" };
   const call = async (path, params) => {
-    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
-    return (await fetch(`${server.api}${path}`, { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }) })).text();
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18",
+    };
+    return (
+      await fetch(`${server.api}${path}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+      })
+    ).text();
   };
   const sent = await call("/mcp", { name: "search", arguments: args });
   const text = await shown.evaluate((node) => node.textContent);
   assert.ok(sent.includes(text), "it is a part of the answer, character for character");
-  const { statistics } = await api("/api/v1/preview", { doc_id: "a.txt", text, settings: { preset: "recursive", unit: "tokens", max_size: 100_000_000, overlap_size: 0 } });
+  const { statistics } = await api("/api/v1/preview", {
+    doc_id: "a.txt",
+    text,
+    settings: { preset: "recursive", unit: "tokens", max_size: 100_000_000, overlap_size: 0 },
+  });
   await page.locator(`[data-tokens="${statistics.tokens.sum}"]`).waitFor();
   await page.getByRole("tab", { name: "Whole result" }).click();
   const whole = await shown.evaluate((node) => node.textContent);
@@ -297,7 +401,10 @@ test("a hit is saved as a test question, and versions are measured with it", asy
   await page.getByRole("button", { name: "Evaluate" }).click();
   await page.getByRole("heading", { name: "Results by version" }).waitFor();
   assert.equal(await page.locator(".versions tbody tr").count(), 4);
-  await page.getByText(/rank 1/u).first().waitFor();
+  await page
+    .getByText(/rank 1/u)
+    .first()
+    .waitFor();
   await accessible(page);
   await page.getByRole("button", { name: query, exact: true }).click();
   await cards(page).first().waitFor();
@@ -318,13 +425,22 @@ test("hostile text stays text, in every view of it", async () => {
   await page.getByRole("button", { name: /hostile\.md/u }).click();
   await page.getByRole("row").first().click();
   await page.locator(".verdict").waitFor();
-  await page.goto(`${server.url}/search?q=${encodeURIComponent('<img src=x onerror="window.hacked=1"> script')}&c=hostile&view=agent`);
+  await page.goto(
+    `${server.url}/search?q=${encodeURIComponent('<img src=x onerror="window.hacked=1"> script')}&c=hostile&view=agent`,
+  );
   await page.locator("[data-answer]").waitFor();
   assert.equal(await page.locator("main img, main svg[onload], main iframe, main script").count(), 0);
   await settled(page);
 });
 
-for (const path of ["/search", "/search?q=retry&c=vectors", "/search?q=retry&c=vectors&options=1", "/search?q=retry&c=vectors&view=agent", "/search?q=retry&c=vectors&view=questions", "/search?q=retry&c=vectors&compare=1&b_c=vectors&b_mode=dense"]) {
+for (const path of [
+  "/search",
+  "/search?q=retry&c=vectors",
+  "/search?q=retry&c=vectors&options=1",
+  "/search?q=retry&c=vectors&view=agent",
+  "/search?q=retry&c=vectors&view=questions",
+  "/search?q=retry&c=vectors&compare=1&b_c=vectors&b_mode=dense",
+]) {
   test(`${path} fits a page of 600 pixels`, async () => {
     const page = await visit(path, { width: 600 });
     await page.waitForLoadState("networkidle");

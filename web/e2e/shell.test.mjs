@@ -54,8 +54,15 @@ test("keys list the shortcuts and close them, and the focus comes back", async (
 
 test("the page speaks English, Chinese and Russian, and remembers which", async () => {
   const page = await open(`${server.url}/`);
-  for (const [name, title, lang] of [["简体中文", "集合", "zh-Hans"], ["Русский", "Коллекции", "ru"], ["English", "Collections", "en"]]) {
-    await page.getByRole("banner").getByRole("button", { name: /^(?:Language|语言|Язык)$/u }).click();
+  for (const [name, title, lang] of [
+    ["简体中文", "集合", "zh-Hans"],
+    ["Русский", "Коллекции", "ru"],
+    ["English", "Collections", "en"],
+  ]) {
+    await page
+      .getByRole("banner")
+      .getByRole("button", { name: /^(?:Language|语言|Язык)$/u })
+      .click();
     await page.getByRole("menuitemradio", { name }).click();
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), lang);
@@ -81,7 +88,10 @@ test("the theme follows the system until one is chosen", async () => {
 });
 
 test("a server with keys asks for one, and a refused one is said to be so", async () => {
-  const keyed = await serve({ collections: [], env: { CHUNKWRIGHT_API_KEY: "chunkwright_0123456789abcdef0123456789abcdef" } });
+  const keyed = await serve({
+    collections: [],
+    env: { CHUNKWRIGHT_API_KEY: "chunkwright_0123456789abcdef0123456789abcdef" },
+  });
   try {
     const page = await open(`${keyed.url}/`, { expects: [/401/u] });
     const dialog = page.getByRole("dialog", { name: "This server asks for a key" });
@@ -128,7 +138,18 @@ test("an address that is none says so", async () => {
 test("a page that waits for the server is accessible", async () => {
   const page = await open(`${server.url}/no/such/place`);
   await page.route(/\/api\/v1\//u, () => {});
-  for (const at of ["/", "/c/examples", "/c/examples?view=documents", "/c/examples?view=chunks", "/c/examples?view=versions", "/c/examples/d/code%2Fgeometry.rs", "/c/examples/diff", "/jobs", "/log", "/search?collection=examples&q=vector"]) {
+  for (const at of [
+    "/",
+    "/c/examples",
+    "/c/examples?view=documents",
+    "/c/examples?view=chunks",
+    "/c/examples?view=versions",
+    "/c/examples/d/code%2Fgeometry.rs",
+    "/c/examples/diff",
+    "/jobs",
+    "/log",
+    "/search?collection=examples&q=vector",
+  ]) {
     await page.goto(`${server.url}${at}`);
     await page.getByRole("status", { name: "Loading" }).first().waitFor();
     await accessible(page);

@@ -10,7 +10,13 @@ import { accessible, close, drawn, HOSTILE, open, root, run, serve, settled } fr
 let server;
 before(async () => {
   const words = Array.from({ length: 4000 }, (_, at) => `line ${at} of a long list of plain text, number ${at * 7}.`);
-  server = await serve({ extra: { long: { "long.md": words.map((line, at) => (at % 40 === 0 ? `\n## Part ${at / 40}\n\n${line}` : line)).join("\n") } } });
+  server = await serve({
+    extra: {
+      long: {
+        "long.md": words.map((line, at) => (at % 40 === 0 ? `\n## Part ${at / 40}\n\n${line}` : line)).join("\n"),
+      },
+    },
+  });
 });
 after(async () => {
   await close();
@@ -19,11 +25,31 @@ after(async () => {
 
 const at = (doc, more = "") => `${server.url}/try?collection=examples&doc=${encodeURIComponent(doc)}${more}`;
 const setting = (page, name) => page.getByRole("spinbutton", { name, exact: true });
-const post = async (path, body) => (await fetch(`${server.api}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })).json();
+const post = async (path, body) =>
+  (
+    await fetch(`${server.api}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    })
+  ).json();
 const get = async (path) => (await fetch(`${server.api}${path}`)).json();
-const storedIds = async (doc) => (await get(`/api/v1/collections/examples/chunks?limit=1000&filter=${encodeURIComponent(`doc_id="${doc}"`)}`)).chunks.map(({ chunk_id }) => chunk_id);
+const storedIds = async (doc) =>
+  (
+    await get(`/api/v1/collections/examples/chunks?limit=1000&filter=${encodeURIComponent(`doc_id="${doc}"`)}`)
+  ).chunks.map(({ chunk_id }) => chunk_id);
 /** The counts that tabs show of chunks. */
-const shown = async (page) => Object.fromEntries(await Promise.all(["all", "new", "kept", "gone"].map(async (name) => [name, Number((await page.getByRole("tab", { name: new RegExp(`^${name} ?\\d`, "u") }).innerText()).replace(/\D/gu, ""))])));
+const shown = async (page) =>
+  Object.fromEntries(
+    await Promise.all(
+      ["all", "new", "kept", "gone"].map(async (name) => [
+        name,
+        Number(
+          (await page.getByRole("tab", { name: new RegExp(`^${name} ?\\d`, "u") }).innerText()).replace(/\D/gu, ""),
+        ),
+      ]),
+    ),
+  );
 const ready = (page) => page.getByRole("region", { name: "What changes" }).waitFor();
 
 test("a change of a setting shows at once what it does to a whole document", async () => {
@@ -35,7 +61,9 @@ test("a change of a setting shows at once what it does to a whole document", asy
   await page.waitForURL(/max_size=120/u);
   await page.getByRole("tab", { name: /^gone ?[1-9]/u }).waitFor();
   const text = readFileSync(join(root, "examples/corpus/en/bread.md"), "utf8");
-  const now = (await post("/api/v1/preview", { doc_id: "en/bread.md", text, settings: { preset: "auto", max_size: 120 } })).chunks.map(({ chunk_id }) => chunk_id);
+  const now = (
+    await post("/api/v1/preview", { doc_id: "en/bread.md", text, settings: { preset: "auto", max_size: 120 } })
+  ).chunks.map(({ chunk_id }) => chunk_id);
   const kept = now.filter((id) => old.includes(id)).length;
   assert.deepEqual(await shown(page), { all: now.length, new: now.length - kept, kept, gone: old.length - kept });
   // What follows says so, and what was is told.
@@ -57,11 +85,16 @@ test("every key of cutting is in the form, and is found by its name, by what it 
   const { presets } = await get("/api/v1/presets");
   const names = Object.keys(presets[0].settings).filter((name) => name !== "preset");
   const shownNames = await page.locator(".key .name").allInnerTexts();
-  for (const group of ["By size of the document", "Source code without a grammar", "Kinds of documents"]) await page.getByText(group, { exact: true }).click();
+  for (const group of ["By size of the document", "Source code without a grammar", "Kinds of documents"])
+    await page.getByText(group, { exact: true }).click();
   assert.deepEqual((await page.locator(".key .name").allInnerTexts()).toSorted(), names.toSorted(), `${shownNames}`);
   const search = page.getByRole("searchbox", { name: "Find a setting" });
   await search.fill("overlap_");
-  assert.deepEqual((await page.locator(".key .name").allInnerTexts()).toSorted(), ["medium_overlap_size", "overlap_lines", "overlap_size"]);
+  assert.deepEqual((await page.locator(".key .name").allInnerTexts()).toSorted(), [
+    "medium_overlap_size",
+    "overlap_lines",
+    "overlap_size",
+  ]);
   await search.fill("introduce");
   assert.deepEqual(await page.locator(".key .name").allInnerTexts(), ["lead_in_chars"]);
   await search.fill("max_chars");
@@ -75,20 +108,41 @@ test("every key of cutting is in the form, and is found by its name, by what it 
 });
 
 test("values that follow others are those of the engine", async () => {
-  for (const [query, set] of [["max_size=250", { max_size: 250 }], ["unit=chars", { unit: "chars" }], ["preset=adaptive&max_size=333", { preset: "adaptive", max_size: 333 }], ["preset=course&unit=tokens", { preset: "course", unit: "tokens" }]]) {
+  for (const [query, set] of [
+    ["max_size=250", { max_size: 250 }],
+    ["unit=chars", { unit: "chars" }],
+    ["preset=adaptive&max_size=333", { preset: "adaptive", max_size: 333 }],
+    ["preset=course&unit=tokens", { preset: "course", unit: "tokens" }],
+  ]) {
     const page = await open(at("en/bread.md", `&${query}`));
     await ready(page);
     // The sizes of documents are open by themselves where they are read.
     if (!query.includes("adaptive")) await page.getByText("By size of the document", { exact: true }).click();
     const values = {};
-    for (const name of ["max_size", "target_size", "min_size", "overlap_size", "short_size", "long_size", "medium_max_size", "medium_overlap_size"]) values[name] = Number(await setting(page, name).inputValue());
-    const hash = async (settings) => (await post("/api/v1/preview", { doc_id: "a.md", text: "# A\n\ntext", settings })).statistics.config_hash;
+    for (const name of [
+      "max_size",
+      "target_size",
+      "min_size",
+      "overlap_size",
+      "short_size",
+      "long_size",
+      "medium_max_size",
+      "medium_overlap_size",
+    ])
+      values[name] = Number(await setting(page, name).inputValue());
+    const hash = async (settings) =>
+      (await post("/api/v1/preview", { doc_id: "a.md", text: "# A\n\ntext", settings })).statistics.config_hash;
     assert.equal(await hash({ preset: "auto", ...set }), await hash({ preset: "auto", ...set, ...values }), query);
     await page.context().close();
   }
 });
 
-for (const [doc, text] of [["zh/green-tea.md", "绿茶"], ["ru/stove.md", "печ"], ["code/tides.py", "def "], ["en/parcel-api.md", "Parcel Desk"]]) {
+for (const [doc, text] of [
+  ["zh/green-tea.md", "绿茶"],
+  ["ru/stove.md", "печ"],
+  ["code/tides.py", "def "],
+  ["en/parcel-api.md", "Parcel Desk"],
+]) {
   test(`${doc} is cut by another preset, and both cuts stand beside its lines`, async () => {
     const page = await open(at(doc, "&preset=course"));
     await ready(page);
@@ -97,7 +151,11 @@ for (const [doc, text] of [["zh/green-tea.md", "绿茶"], ["ru/stove.md", "пе�
     assert.equal(counts.kept + counts.gone, old.length);
     assert.equal(counts.kept + counts.new, counts.all);
     assert.ok(counts.new > 0);
-    await page.getByRole("region", { name: `Source: ${doc}` }).getByText(text).first().waitFor();
+    await page
+      .getByRole("region", { name: `Source: ${doc}` })
+      .getByText(text)
+      .first()
+      .waitFor();
     assert.ok((await page.locator(".strip").count()) > 5, "the chunks of before are beside the lines");
     // A chunk of the list is shown in the source, and one that is gone where it was.
     await page.getByRole("row").filter({ hasText: "new" }).last().click();
@@ -115,7 +173,10 @@ test("a preview that another supersedes is aborted, and changes in one gesture a
   await ready(page);
   const is = (request, size) => request.url().endsWith("/preview") && request.postDataJSON().settings.max_size === size;
   const asked = [];
-  page.on("request", (request) => request.url().endsWith("/preview") && asked.push(request.postDataJSON().settings.max_size));
+  page.on(
+    "request",
+    (request) => request.url().endsWith("/preview") && asked.push(request.postDataJSON().settings.max_size),
+  );
   // The first is not answered before the second is asked for.
   await page.route(/\/preview$/u, (route) => (is(route.request(), 300) ? undefined : route.continue()));
   const first = page.waitForRequest((request) => is(request, 300));
@@ -127,7 +188,9 @@ test("a preview that another supersedes is aborted, and changes in one gesture a
   await page.getByText("of 200").waitFor();
   asked.length = 0;
   await page.evaluate(async () => {
-    const input = [...document.querySelectorAll("input[type=number]")].find(({ labels }) => labels[0]?.textContent === "max_size");
+    const input = [...document.querySelectorAll("input[type=number]")].find(
+      ({ labels }) => labels[0]?.textContent === "max_size",
+    );
     for (let size = 205; size <= 400; size += 5) {
       input.value = String(size);
       input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -162,7 +225,9 @@ test("a text that is pasted and a file that is dropped are tried, and nothing is
   page.on("request", (request) => request.method() !== "GET" && sent.push(new URL(request.url()).pathname));
   const count = async () => JSON.stringify(await get("/api/v1/collections"));
   const stored = await count();
-  await page.getByRole("textbox", { name: "Text", exact: true }).fill("# Заголовок\n\nАбзац текста.\n\n## 第二节\n\n一些内容。\n");
+  await page
+    .getByRole("textbox", { name: "Text", exact: true })
+    .fill("# Заголовок\n\nАбзац текста.\n\n## 第二节\n\n一些内容。\n");
   await page.getByRole("textbox", { name: "Name" }).fill("mixed.md");
   await page.getByRole("button", { name: "Cut this text" }).click();
   await page.getByRole("region", { name: "Source: mixed.md" }).getByText("第二节").waitFor();
@@ -170,22 +235,34 @@ test("a text that is pasted and a file that is dropped are tried, and nothing is
   await page.getByRole("button", { name: "Other document" }).click();
   // What was pasted is still there to be edited.
   assert.match(await page.getByRole("textbox", { name: "Text", exact: true }).inputValue(), /Заголовок/u);
-  await page.locator("input[type=file]").setInputFiles(join(root, "crates/chunkwright-convert/tests/samples/russian.pdf"));
+  await page
+    .locator("input[type=file]")
+    .setInputFiles(join(root, "crates/chunkwright-convert/tests/samples/russian.pdf"));
   await page.getByRole("region", { name: "Source: russian.pdf" }).getByText("Руководство по установке").waitFor();
   // Dropped anywhere on the page.
-  await page.evaluate((text) => {
-    const data = new DataTransfer();
-    data.items.add(new File([text], "dropped.py", { type: "text/x-python" }));
-    for (const type of ["dragenter", "dragover", "drop"]) document.querySelector("#main").dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: data }));
-  }, readFileSync(join(root, "examples/corpus/code/tides.py"), "utf8"));
+  await page.evaluate(
+    (text) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], "dropped.py", { type: "text/x-python" }));
+      for (const type of ["dragenter", "dragover", "drop"])
+        document
+          .querySelector("#main")
+          .dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: data }));
+    },
+    readFileSync(join(root, "examples/corpus/code/tides.py"), "utf8"),
+  );
   await page.getByRole("region", { name: "Source: dropped.py" }).getByText("def ").first().waitFor();
   // A file in another encoding: the server finds out which, and the lines are right.
   await page.evaluate(() => {
     const text = "Привет, мир\r\nвторая строка\r\n";
-    const bytes = Uint8Array.from(text, (sign) => (sign.charCodeAt(0) < 128 ? sign.charCodeAt(0) : sign.charCodeAt(0) - 0x350));
+    const bytes = Uint8Array.from(text, (sign) =>
+      sign.charCodeAt(0) < 128 ? sign.charCodeAt(0) : sign.charCodeAt(0) - 0x350,
+    );
     const data = new DataTransfer();
     data.items.add(new File([bytes], "cp1251.txt"));
-    document.querySelector("#main").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
+    document
+      .querySelector("#main")
+      .dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
   });
   await page.getByRole("region", { name: "Source: cp1251.txt" }).getByText("вторая строка").first().waitFor();
   assert.deepEqual([...new Set(sent)], ["/api/v1/preview"]);
@@ -206,10 +283,15 @@ test("settings are copied as a file, a command, a request and a program that do 
   assert.equal(await copied("chunkwright.toml"), 'preset = "course"\nmax_size = 700\nkeep_whole = ["code"]\n');
   const command = await copied("Command");
   assert.equal(command, "chunkwright chunk en/bread.md --preset course --max-size 700 --keep-whole code");
-  const chunks = run([...command.split(" ").slice(1), "--format", "jsonl"], { cwd: join(root, "examples/corpus") }).trim().split("\n");
+  const chunks = run([...command.split(" ").slice(1), "--format", "jsonl"], { cwd: join(root, "examples/corpus") })
+    .trim()
+    .split("\n");
   assert.equal(chunks.length, (await shown(page)).all);
   const curl = await copied("curl");
-  assert.match(curl, /^curl --json '\{"kind":"reindex","collection":"examples","settings":\{"preset":"course","max_size":700,"keep_whole":\["code"\]\}\}' http/u);
+  assert.match(
+    curl,
+    /^curl --json '\{"kind":"reindex","collection":"examples","settings":\{"preset":"course","max_size":700,"keep_whole":\["code"\]\}\}' http/u,
+  );
   assert.match(await copied("Python"), /chunkwright\.Chunker\(preset="course", max_size=700, keep_whole=\["code"\]\)/u);
   // Without a collection the request previews a file; a shell reads it as it is meant.
   await page.goto(`${server.url}/try?preset=docs&min_size=10`);
@@ -245,10 +327,15 @@ test("the place in a long source stays while it is cut otherwise", async () => {
   await ready(page);
   const source = page.getByRole("region", { name: "Source: long.md" });
   await source.evaluate((list) => (list.scrollTop = 30_000));
-  const line = () => source.evaluate((list) => {
-    const top = list.getBoundingClientRect().top;
-    return Number([...list.querySelectorAll("[data-row]")].find((row) => row.getBoundingClientRect().bottom > top + 4).querySelector(".lineno").textContent);
-  });
+  const line = () =>
+    source.evaluate((list) => {
+      const top = list.getBoundingClientRect().top;
+      return Number(
+        [...list.querySelectorAll("[data-row]")]
+          .find((row) => row.getBoundingClientRect().bottom > top + 4)
+          .querySelector(".lineno").textContent,
+      );
+    });
   await page.waitForFunction(() => Number(document.querySelector(".box .list [data-row] .lineno").textContent) > 500);
   await drawn(page);
   const before = await line();
@@ -269,7 +356,10 @@ test("settings are applied to the collection as a job, and the page says which v
   await dialog.getByRole("button", { name: "Re-chunk" }).click();
   await dialog.getByText(/^Done\. Searches use examples@\d+ now\.$/u).waitFor();
   const { generations } = await get("/api/v1/collections/examples/versions");
-  assert.deepEqual(generations.map(({ state }) => state), ["old", "current"]);
+  assert.deepEqual(
+    generations.map(({ state }) => state),
+    ["old", "current"],
+  );
   await dialog.getByText(`Searches use examples@${generations[1].generation} now.`).waitFor();
   await accessible(page);
   // A page that is loaded again still shows how the job ended.
@@ -286,7 +376,9 @@ test("settings are applied to the collection as a job, and the page says which v
 });
 
 test("hostile text and names stay text", async () => {
-  const page = await open(`${server.url}/try?collection=hostile&doc=${encodeURIComponent("<b onclick=hacked>.md")}&max_size=64`);
+  const page = await open(
+    `${server.url}/try?collection=hostile&doc=${encodeURIComponent("<b onclick=hacked>.md")}&max_size=64`,
+  );
   await ready(page);
   await page.getByRole("row").first().click();
   await page.getByRole("heading", { name: "<b onclick=hacked>.md" }).waitFor();
@@ -318,7 +410,10 @@ for (const width of [1400, 600]) {
   });
 }
 
-for (const [locale, title, source] of [["zh-CN", "预设", "源文"], ["ru-RU", "Пресет", "Источник"]]) {
+for (const [locale, title, source] of [
+  ["zh-CN", "预设", "源文"],
+  ["ru-RU", "Пресет", "Источник"],
+]) {
   test(`the page speaks ${locale}`, async () => {
     const page = await open(at("en/bread.md", "&max_size=200"), { locale });
     await page.getByText(title, { exact: true }).waitFor();

@@ -8,7 +8,10 @@ const dist = join(import.meta.dirname, "../../crates/chunkwright-engine/dist");
 const BUDGET = { "first load": 80, "whole page": 400, "standalone file": 130 };
 
 const weigh = (path) => gzipSync(readFileSync(path), { level: 6 }).length;
-const files = (folder) => readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+const files = (folder) =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
 /** What the first page needs: what index.html names, what those import at once, and the code of the first page itself. */
 function first(app) {
@@ -17,16 +20,22 @@ function first(app) {
   const add = (path) => {
     if (named.has(path)) return;
     named.add(path);
-    if (path.endsWith(".js")) for (const [, name] of readFileSync(path, "utf8").matchAll(/(?:^|[;}\s])(?:import|export)[^;"'`()]*?(?:from)?["'`]\.\/([^"'`]+)["'`]/gu)) add(join(app, "assets", name));
+    if (path.endsWith(".js"))
+      for (const [, name] of readFileSync(path, "utf8").matchAll(
+        /(?:^|[;}\s])(?:import|export)[^;"'`()]*?(?:from)?["'`]\.\/([^"'`]+)["'`]/gu,
+      ))
+        add(join(app, "assets", name));
   };
-  for (const [, name] of readFileSync(join(app, "index.html"), "utf8").matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/gu)) add(join(app, name));
+  for (const [, name] of readFileSync(join(app, "index.html"), "utf8").matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/gu))
+    add(join(app, name));
   for (const path of assets) {
     // The list of collections is the first page.
     if (/\/Collections-[^/]+\.js$/u.test(path)) add(path);
   }
   // Styles of parts are loaded beside them.
   const parts = Array.from(named, (path) => /\/([^/]+?)-[\w-]{8}\.js$/u.exec(path)?.[1]).filter(Boolean);
-  for (const path of assets) if (path.endsWith(".css") && parts.some((part) => path.includes(`/${part}-`))) named.add(path);
+  for (const path of assets)
+    if (path.endsWith(".css") && parts.some((part) => path.includes(`/${part}-`))) named.add(path);
   return [...named];
 }
 
@@ -39,6 +48,8 @@ let isOver = false;
 for (const [name, paths] of Object.entries(weights)) {
   const kilobytes = paths.reduce((sum, path) => sum + weigh(path), 0) / 1000;
   isOver ||= kilobytes > BUDGET[name];
-  console.log(`${name}: ${kilobytes.toFixed(1)} kB gzip of at most ${BUDGET[name]} kB in ${paths.length} files${kilobytes > BUDGET[name] ? ": too much" : ""}`);
+  console.log(
+    `${name}: ${kilobytes.toFixed(1)} kB gzip of at most ${BUDGET[name]} kB in ${paths.length} files${kilobytes > BUDGET[name] ? ": too much" : ""}`,
+  );
 }
 process.exitCode = isOver ? 1 : 0;

@@ -37,7 +37,10 @@ export async function send(request: Request): Promise<Response> {
       throw new Failure({}, 0, null, { cause });
     });
     if (response.status !== 401 && response.status !== 403) return response;
-    const { code } = (await response.clone().json().catch(() => ({}))) as Partial<Problem>;
+    const { code } = (await response
+      .clone()
+      .json()
+      .catch(() => ({}))) as Partial<Problem>;
     const asks = code === "unauthorized" || code === "insufficient_scope";
     // Another request may have got a key while this one was on its way.
     if (!asks || !(key() !== used || (await askForKey(used, code)))) return response;
@@ -51,7 +54,10 @@ export const requestOf = (path: string, init?: RequestInit): Request => new Requ
 
 /** The failure that an answer is. */
 export async function failureOf(response: Response): Promise<Failure> {
-  const problem = (await response.clone().json().catch(() => ({}))) as Partial<Problem>;
+  const problem = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as Partial<Problem>;
   return new Failure(problem, response.status, response.headers.get("x-request-id"));
 }
 

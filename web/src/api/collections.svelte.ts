@@ -11,7 +11,8 @@ export const findCollections = (name: string, signal: AbortSignal, limit = LISTE
   ok(api.GET("/api/v1/collections", { params: { query: { limit, ...(name && { name }) } }, signal }));
 
 /** The same as state of a component, anew whenever `name` changes. */
-export const foundCollections = (name: () => string = () => "") => resource((signal) => findCollections(name().trim(), signal));
+export const foundCollections = (name: () => string = () => "") =>
+  resource((signal) => findCollections(name().trim(), signal));
 
 /** Whether there is a collection of this name; none while that is not known. */
 export function existence(name: () => string) {
@@ -25,7 +26,9 @@ export function existence(name: () => string) {
     () => name().trim(),
   );
   return {
-    get exists(): boolean | undefined { return found.data?.exists; },
+    get exists(): boolean | undefined {
+      return found.data?.exists;
+    },
     reload: () => found.reload(),
   };
 }

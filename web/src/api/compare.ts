@@ -11,13 +11,26 @@ export interface Comparison {
 }
 
 /** `onshare` is told how much is done, from 0 to 1, where a job compares; it is cancelled with the signal. */
-export async function compare(collection: string, request: Partial<Schemas["PlannedDiffRequest"]>, signal: AbortSignal, onshare?: (share: number) => void): Promise<Comparison> {
+export async function compare(
+  collection: string,
+  request: Partial<Schemas["PlannedDiffRequest"]>,
+  signal: AbortSignal,
+  onshare?: (share: number) => void,
+): Promise<Comparison> {
   try {
-    return await ok(api.POST("/api/v1/collections/{collection}/diff", { params: { path: { collection } }, body: request as never, signal }));
+    return await ok(
+      api.POST("/api/v1/collections/{collection}/diff", {
+        params: { path: { collection } },
+        body: request as never,
+        signal,
+      }),
+    );
   } catch (failure) {
     if (!(failure instanceof Failure && failure.problem.code === "too_large")) throw failure;
   }
-  let job = await ok(api.POST("/api/v1/jobs", { body: { kind: "diff", collection, request } as Schemas["JobRequest"] }));
+  let job = await ok(
+    api.POST("/api/v1/jobs", { body: { kind: "diff", collection, request } as Schemas["JobRequest"] }),
+  );
   const path = { job: job.id };
   const cancel = () => void api.DELETE("/api/v1/jobs/{job}", { params: { path } }).catch(() => {});
   if (signal.aborted) cancel();

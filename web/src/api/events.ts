@@ -12,7 +12,7 @@ const pause = (ms: number, signal: AbortSignal) =>
 /** A job as it goes on, until it ended. Comes back where the connection broke. */
 export async function* follow(job: number, signal: AbortSignal): AsyncGenerator<Schemas["Job"]> {
   let seen = "";
-  for (let failures = 0; !signal.aborted; ) {
+  for (let failures = 0; !signal.aborted;) {
     try {
       const headers: Record<string, string> = { accept: "text/event-stream", ...(seen && { "last-event-id": seen }) };
       const response = await send(requestOf(`/api/v1/jobs/${job}/events`, { headers, signal }));
@@ -26,7 +26,8 @@ export async function* follow(job: number, signal: AbortSignal): AsyncGenerator<
       }
     } catch (failure) {
       if (signal.aborted) return;
-      const isFinal = failure instanceof Failure && failure.status >= 400 && failure.status < 500 && failure.status !== 429;
+      const isFinal =
+        failure instanceof Failure && failure.status >= 400 && failure.status < 500 && failure.status !== 429;
       if (isFinal || (failures += 1) > 5) throw failure;
     }
     await pause(500 * 2 ** failures, signal);

@@ -79,7 +79,10 @@ export class Jobs {
       if (signal.aborted) return;
       this.failure = failure;
     }
-    this.#timer = window.setTimeout(() => document.visibilityState === "visible" && void this.reload(), this.active.length > 0 ? SOON : LATER);
+    this.#timer = window.setTimeout(
+      () => document.visibilityState === "visible" && void this.reload(),
+      this.active.length > 0 ? SOON : LATER,
+    );
   };
 
   /** Older jobs. */
@@ -123,7 +126,9 @@ export class Jobs {
       known.set(job.id, job);
     }
     const { state } = this.#query;
-    this.list = Array.from(known.values()).filter((job) => !state || job.state === state).sort((a, b) => b.id - a.id);
+    this.list = Array.from(known.values())
+      .filter((job) => !state || job.state === state)
+      .sort((a, b) => b.id - a.id);
     if (ended > 0) this.ended += ended;
     this.#followSome();
   }
@@ -163,7 +168,14 @@ export const watchJobs = (query: () => Query): Jobs => new Jobs(query);
 export function shareOf({ progress, state }: Job, documents?: number): number | null {
   if (state === "succeeded") return 1;
   const { files, files_found, bytes, bytes_found, texts, texts_found } = progress;
-  const read = bytes_found > 0 ? bytes / bytes_found : files_found > 0 ? files / files_found : documents && files > 0 ? files / documents : null;
+  const read =
+    bytes_found > 0
+      ? bytes / bytes_found
+      : files_found > 0
+        ? files / files_found
+        : documents && files > 0
+          ? files / documents
+          : null;
   if (texts_found > 0 && read !== null) return Math.min(1, 0.3 * Math.min(1, read) + 0.7 * (texts / texts_found));
   if (texts_found > 0) return texts / texts_found;
   return read === null ? null : Math.min(1, read);

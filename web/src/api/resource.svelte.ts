@@ -41,7 +41,8 @@ export class Resource<T> {
  * Loads when the component begins, and again when state that `load` reads before its first `await` changes.
  * `clears` says what the data belong to: when that changes, old data are not shown meanwhile.
  */
-export const resource = <T>(load: (signal: AbortSignal) => Promise<T>, clears: () => unknown = () => 0) => new Resource(load, clears);
+export const resource = <T>(load: (signal: AbortSignal) => Promise<T>, clears: () => unknown = () => 0) =>
+  new Resource(load, clears);
 
 /** A page of a list: its items, and the cursor of the next page. */
 export interface Page<T> {

@@ -38,12 +38,22 @@ let crumbs = $state.raw<Crumb[]>([]);
 let busy = $state(false);
 
 export const router = {
-  get path() { return place.path; },
-  get query() { return place.query; },
-  get shown() { return shown; },
-  get busy() { return busy; },
+  get path() {
+    return place.path;
+  },
+  get query() {
+    return place.query;
+  },
+  get shown() {
+    return shown;
+  },
+  get busy() {
+    return busy;
+  },
   /** What the header shows of where the page is; the last is the title. */
-  get crumbs() { return crumbs.length > 0 ? crumbs : (shown.route?.crumbs(shown.params) ?? []); },
+  get crumbs() {
+    return crumbs.length > 0 ? crumbs : (shown.route?.crumbs(shown.params) ?? []);
+  },
 };
 
 /** A value of the query, or what it is without one. */
@@ -86,9 +96,11 @@ function write(): void {
 }
 
 /** An address in the page: parts of the path are escaped. A `/` stays, since proxies decode it, but where a browser would resolve it. */
-export const href = (parts: TemplateStringsArray, ...values: (string | number)[]): string => base + parts.reduce((out, part, at) => out + escaped(String(values[at - 1])) + part);
+export const href = (parts: TemplateStringsArray, ...values: (string | number)[]): string =>
+  base + parts.reduce((out, part, at) => out + escaped(String(values[at - 1])) + part);
 
-const escaped = (value: string): string => (/(?:^|\/)\.{0,2}(?:\/|$)/u.test(value) ? encodeURIComponent(value) : encodeURIComponent(value).replaceAll("%2F", "/"));
+const escaped = (value: string): string =>
+  /(?:^|\/)\.{0,2}(?:\/|$)/u.test(value) ? encodeURIComponent(value) : encodeURIComponent(value).replaceAll("%2F", "/");
 
 /** Goes somewhere. */
 export function go(url: string, replace = false): void {
@@ -193,9 +205,17 @@ export function setCrumbs(list: Crumb[]): void {
 
 /** Takes links of the page over from the browser. */
 function follow(event: MouseEvent): void {
-  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    return;
   const link = (event.target as Element | null)?.closest?.("a[href]");
-  if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download") || link.origin !== location.origin || !`${link.pathname}/`.startsWith(`${base}/`)) return;
+  if (
+    !(link instanceof HTMLAnchorElement)
+    || link.target
+    || link.hasAttribute("download")
+    || link.origin !== location.origin
+    || !`${link.pathname}/`.startsWith(`${base}/`)
+  )
+    return;
   if (/^\/(?:api|mcp|compat|health|ready|metrics)(?:\/|$)/u.test(inner(link.pathname))) return;
   if (link.hash && link.pathname === location.pathname && link.search === location.search) return;
   event.preventDefault();

@@ -37,30 +37,62 @@ export const routes: Route[] = [
     crumbs: ({ collection = "" }) => [collections(), { text: collection }],
     load: () => import("../pages/collection/Collection.svelte"),
   },
-  { path: "/upload", nav: "collections", crumbs: () => [collections(), { text: t().upload.title }], load: () => import("../pages/upload/Upload.svelte") },
-  { path: "/jobs", nav: "jobs", crumbs: () => [{ text: t().app.nav.jobs }], load: () => import("../pages/jobs/Jobs.svelte") },
+  {
+    path: "/upload",
+    nav: "collections",
+    crumbs: () => [collections(), { text: t().upload.title }],
+    load: () => import("../pages/upload/Upload.svelte"),
+  },
+  {
+    path: "/jobs",
+    nav: "jobs",
+    crumbs: () => [{ text: t().app.nav.jobs }],
+    load: () => import("../pages/jobs/Jobs.svelte"),
+  },
   { path: "/log", nav: "log", crumbs: () => [{ text: t().log.title }], load: () => import("../pages/log/Log.svelte") },
   {
     path: "/c/:collection/d/:doc_id",
     rest: true,
     nav: "collections",
-    crumbs: ({ collection = "", doc_id = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: doc_id }],
+    crumbs: ({ collection = "", doc_id = "" }) => [
+      collections(),
+      { text: collection, href: href`/c/${collection}` },
+      { text: doc_id },
+    ],
     load: () => import("../pages/document/Document.svelte"),
   },
   {
     path: "/c/:collection/k/:chunk",
     nav: "collections",
-    crumbs: ({ collection = "", chunk = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: chunk }],
+    crumbs: ({ collection = "", chunk = "" }) => [
+      collections(),
+      { text: collection, href: href`/c/${collection}` },
+      { text: chunk },
+    ],
     load: () => import("../pages/chunk/Chunk.svelte"),
   },
   {
     path: "/c/:collection/diff",
     nav: "collections",
-    crumbs: ({ collection = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: t().diff.crumb }],
+    crumbs: ({ collection = "" }) => [
+      collections(),
+      { text: collection, href: href`/c/${collection}` },
+      { text: t().diff.crumb },
+    ],
     load: () => import("../pages/diff/Diff.svelte"),
   },
-  { path: "/try", nav: "try", crumbs: () => [{ text: t().app.nav.try }], load: () => import("../pages/try/Try.svelte") },
-  { path: "/search", nav: "search", crumbs: () => [{ text: t().app.nav.search }], load: () => import("../pages/search/Search.svelte") },
+  {
+    path: "/try",
+    nav: "try",
+    crumbs: () => [{ text: t().app.nav.try }],
+    load: () => import("../pages/try/Try.svelte"),
+  },
+  {
+    path: "/search",
+    nav: "search",
+    crumbs: () => [{ text: t().app.nav.search }],
+    load: () => import("../pages/search/Search.svelte"),
+  },
 ];
 
 /** Entries of the navigation whose page is there, with their key after `g`. */

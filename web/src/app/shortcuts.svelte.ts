@@ -14,7 +14,11 @@ let groups = $state.raw<Shortcut[][]>([]);
 let first: { key: string; at: number } | null = null;
 
 /** Shortcuts that pages added, for the list. */
-export const added = (): Shortcut[] => groups.slice(1).flat().filter(({ text }) => text);
+export const added = (): Shortcut[] =>
+  groups
+    .slice(1)
+    .flat()
+    .filter(({ text }) => text);
 
 /** Takes keys until what is answered is called; in a component: `$effect(() => shortcuts([...]))`. */
 export function shortcuts(list: Shortcut[]): () => void {
@@ -23,11 +27,14 @@ export function shortcuts(list: Shortcut[]): () => void {
 }
 
 const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || target.matches("select, textarea, input:not([type=checkbox], [type=radio], [type=range])"));
+  target instanceof HTMLElement
+  && (target.isContentEditable
+    || target.matches("select, textarea, input:not([type=checkbox], [type=radio], [type=range])"));
 
 /** Keys that move and press: what has the focus uses them itself. */
 const MOVES = /^(?:Arrow(?:Up|Down|Left|Right)|Home|End|PageUp|PageDown|Enter| )$/u;
-const isNowhere = (target: EventTarget | null) => target === document.body || (target instanceof HTMLElement && target.matches("main, h1"));
+const isNowhere = (target: EventTarget | null) =>
+  target === document.body || (target instanceof HTMLElement && target.matches("main, h1"));
 
 function pressed(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || (MOVES.test(event.key) && !isNowhere(event.target))) return;

@@ -6,7 +6,13 @@ import { levelOf, levelTone } from "./levels.ts";
 const WIDTHS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000];
 
 /** Bins of sizes: what is far over the limit shares the last, or it would flatten the rest. Levels colour them, of tokens only. */
-export function binsOf(sizes: number[], limit: number, unit: "tokens" | "chars", nameOf: (level: ReturnType<typeof levelOf>) => string, most = 28): Bin[] {
+export function binsOf(
+  sizes: number[],
+  limit: number,
+  unit: "tokens" | "chars",
+  nameOf: (level: ReturnType<typeof levelOf>) => string,
+  most = 28,
+): Bin[] {
   const largest = sizes.reduce((max, size) => Math.max(max, size), 0);
   const top = Math.max(1, Math.min(largest, Math.ceil(limit * 1.25)));
   const width = WIDTHS.find((width) => top / width <= most) ?? Math.ceil(top / most);
@@ -18,7 +24,10 @@ export function binsOf(sizes: number[], limit: number, unit: "tokens" | "chars",
     const isOpen = at === count - 1 && largest >= count * width;
     const level = levelOf(from);
     return {
-      from, to: isOpen ? null : from + width - 1, count: n, hatched: from > limit,
+      from,
+      to: isOpen ? null : from + width - 1,
+      count: n,
+      hatched: from > limit,
       ...(unit === "tokens" ? { tone: levelTone(level), name: nameOf(level) } : {}),
     };
   });

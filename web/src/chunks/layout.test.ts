@@ -7,7 +7,10 @@ import { runs } from "./unseen.ts";
 /** Chunks of a text by where they begin and end in characters. */
 function chunksOf(source: string, spans: [number, number, string?][]): Chunk[] {
   const points = Array.from(source);
-  return spans.map(([start_char, end_char, context = ""], chunk_index) => ({ chunk_index, start_char, end_char, context, content: points.slice(start_char, end_char).join("") }) as Chunk);
+  return spans.map(
+    ([start_char, end_char, context = ""], chunk_index) =>
+      ({ chunk_index, start_char, end_char, context, content: points.slice(start_char, end_char).join("") }) as Chunk,
+  );
 }
 const textOf = (layout: ReturnType<typeof lay>, row: number) => layout.source.slice(layout.from[row], layout.to[row]);
 
@@ -17,17 +20,35 @@ test("characters beyond the basic plane move offsets by two units", () => {
 });
 
 test("a row is a line of one chunk", () => {
-  const layout = lay("one\ntwo\n\nthree\n", chunksOf("one\ntwo\n\nthree\n", [[0, 7], [9, 14]]));
+  const layout = lay(
+    "one\ntwo\n\nthree\n",
+    chunksOf("one\ntwo\n\nthree\n", [
+      [0, 7],
+      [9, 14],
+    ]),
+  );
   assert.equal(layout.lines, 4);
-  assert.deepEqual(Array.from({ length: layout.count }, (_, row) => textOf(layout, row)), ["one", "two", "", "three"]);
+  assert.deepEqual(
+    Array.from({ length: layout.count }, (_, row) => textOf(layout, row)),
+    ["one", "two", "", "three"],
+  );
   assert.deepEqual(Array.from(layout.chunk), [0, 0, -1, 1]);
   assert.deepEqual([layout.firstRow[1], layout.lastRow[0]], [3, 1]);
 });
 
 test("a line is divided where a chunk begins inside it", () => {
   const source = "First sentence. Second sentence.";
-  const layout = lay(source, chunksOf(source, [[0, 15], [16, 32]]));
-  assert.deepEqual(Array.from({ length: layout.count }, (_, row) => textOf(layout, row)), ["First sentence. ", "Second sentence."]);
+  const layout = lay(
+    source,
+    chunksOf(source, [
+      [0, 15],
+      [16, 32],
+    ]),
+  );
+  assert.deepEqual(
+    Array.from({ length: layout.count }, (_, row) => textOf(layout, row)),
+    ["First sentence. ", "Second sentence."],
+  );
   assert.deepEqual(Array.from(layout.line), [0, 0]);
 });
 
@@ -36,24 +57,46 @@ test("a line without end is many rows, and no pair of surrogates is torn", () =>
   const layout = lay(source, chunksOf(source, [[0, 2 * ROW]]));
   assert.ok(layout.count >= 4);
   assert.equal(Array.from({ length: layout.count }, (_, row) => textOf(layout, row)).join(""), source);
-  assert.ok(Array.from({ length: layout.count }, (_, row) => textOf(layout, row)).every((text) => !/^[\udc00-\udfff]/u.test(text)));
+  assert.ok(
+    Array.from({ length: layout.count }, (_, row) => textOf(layout, row)).every(
+      (text) => !/^[\udc00-\udfff]/u.test(text),
+    ),
+  );
 });
 
 test("lines end at CR, LF and CRLF", () => {
   const layout = lay("a\rb\r\nc\nd", []);
-  assert.deepEqual(Array.from({ length: layout.count }, (_, row) => textOf(layout, row)), ["a", "b", "c", "d"]);
+  assert.deepEqual(
+    Array.from({ length: layout.count }, (_, row) => textOf(layout, row)),
+    ["a", "b", "c", "d"],
+  );
 });
 
 test("what the next chunk borrows of the source is known", () => {
   const source = "The first window ends with these words here. And the second begins.";
-  const layout = lay(source, chunksOf(source, [[0, 44], [45, 67, "with these words here. "]]));
-  const marked = segments(layout, 0, null, [], runs).filter(({ borrower }) => borrower === 1).map(({ text }) => text).join("");
+  const layout = lay(
+    source,
+    chunksOf(source, [
+      [0, 44],
+      [45, 67, "with these words here. "],
+    ]),
+  );
+  const marked = segments(layout, 0, null, [], runs)
+    .filter(({ borrower }) => borrower === 1)
+    .map(({ text }) => text)
+    .join("");
   assert.equal(marked.trim(), "with these words here.");
 });
 
 test("lines and chunks are found from each other", () => {
   const source = Array.from({ length: 500 }, (_, at) => `line ${at}`).join("\n");
-  const layout = lay(source, chunksOf(source, [[0, 100], [101, source.length]]));
+  const layout = lay(
+    source,
+    chunksOf(source, [
+      [0, 100],
+      [101, source.length],
+    ]),
+  );
   assert.equal(layout.line[rowOfLine(layout, 321)], 321);
   assert.equal(chunkOfLine(layout, 0), 0);
   assert.equal(chunkOfLine(layout, 400), 1);

@@ -62,11 +62,20 @@ function overlapOf(source: string, start: number, context: string): number {
   return length >= 24 || (length > 0 && length === end && length >= 8) ? start - (at - length) : 0;
 }
 
-const isWide = (code: number) => code >= 0x1100 && (code <= 0x115f || (code >= 0x2e80 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60));
+const isWide = (code: number) =>
+  code >= 0x1100
+  && (code <= 0x115f
+    || (code >= 0x2e80 && code <= 0xd7a3)
+    || (code >= 0xf900 && code <= 0xfaff)
+    || (code >= 0xfe30 && code <= 0xfe6f)
+    || (code >= 0xff00 && code <= 0xff60));
 
 export function lay(source: string, chunks: Chunk[]): Layout {
   const n = chunks.length;
-  const units = toUtf16(source, chunks.flatMap(({ start_char, end_char }) => [start_char, end_char]));
+  const units = toUtf16(
+    source,
+    chunks.flatMap(({ start_char, end_char }) => [start_char, end_char]),
+  );
   const start = Uint32Array.from({ length: n }, (_, at) => units[2 * at]!);
   const end = Uint32Array.from({ length: n }, (_, at) => units[2 * at + 1]!);
   const starts: number[] = [0];
@@ -78,7 +87,13 @@ export function lay(source: string, chunks: Chunk[]): Layout {
   const lines = starts.length;
   starts.push(source.length);
 
-  const rows: { from: number[]; to: number[]; line: number[]; chunk: number[]; columns: number[] } = { from: [], to: [], line: [], chunk: [], columns: [] };
+  const rows: { from: number[]; to: number[]; line: number[]; chunk: number[]; columns: number[] } = {
+    from: [],
+    to: [],
+    line: [],
+    chunk: [],
+    columns: [],
+  };
   const firstRow = new Int32Array(n).fill(-1);
   const lastRow = new Int32Array(n).fill(-1);
   let next = 0; // The first chunk that has not begun.
@@ -115,7 +130,8 @@ export function lay(source: string, chunks: Chunk[]): Layout {
         }
         to = begins;
       }
-      if (current >= 0 && end[current]! > from && end[current]! < to && source.slice(end[current]!, to).trim() !== "") to = end[current]!;
+      if (current >= 0 && end[current]! > from && end[current]! < to && source.slice(end[current]!, to).trim() !== "")
+        to = end[current]!;
       if (to - from > ROW) {
         to = from + ROW;
         const code = source.charCodeAt(to);
@@ -127,9 +143,20 @@ export function lay(source: string, chunks: Chunk[]): Layout {
     }
   }
   return {
-    source, chunks, count: rows.from.length, lines, lineStart: Uint32Array.from(starts),
-    from: Uint32Array.from(rows.from), to: Uint32Array.from(rows.to), line: Uint32Array.from(rows.line), chunk: Int32Array.from(rows.chunk),
-    columns: Uint16Array.from(rows.columns), start, end, firstRow, lastRow,
+    source,
+    chunks,
+    count: rows.from.length,
+    lines,
+    lineStart: Uint32Array.from(starts),
+    from: Uint32Array.from(rows.from),
+    to: Uint32Array.from(rows.to),
+    line: Uint32Array.from(rows.line),
+    chunk: Int32Array.from(rows.chunk),
+    columns: Uint16Array.from(rows.columns),
+    start,
+    end,
+    firstRow,
+    lastRow,
     overlap: Uint32Array.from(chunks, ({ context }, at) => (context ? overlapOf(source, start[at]!, context) : 0)),
   };
 }
@@ -147,7 +174,8 @@ export function rowOfLine(layout: Layout, line: number): number {
 
 /** The chunk that a line, from 0, is in, or the next. */
 export function chunkOfLine(layout: Layout, line: number): number {
-  for (let row = rowOfLine(layout, line); row < layout.count; row += 1) if (layout.chunk[row]! >= 0) return layout.chunk[row]!;
+  for (let row = rowOfLine(layout, line); row < layout.count; row += 1)
+    if (layout.chunk[row]! >= 0) return layout.chunk[row]!;
   return layout.chunks.length - 1;
 }
 
@@ -161,7 +189,13 @@ export interface Segment {
 }
 
 /** The parts of a row, by the tokens of its line: triples of begin, end and class, from the line's begin. */
-export function segments(layout: Layout, row: number, tokens: Uint32Array | null, kinds: readonly string[], split: (text: string) => { text: string; unseen: boolean }[]): Segment[] {
+export function segments(
+  layout: Layout,
+  row: number,
+  tokens: Uint32Array | null,
+  kinds: readonly string[],
+  split: (text: string) => { text: string; unseen: boolean }[],
+): Segment[] {
   const { source, line, lineStart } = layout;
   const [from, to] = [layout.from[row]!, layout.to[row]!];
   const base = lineStart[line[row]!]!;
@@ -169,7 +203,11 @@ export function segments(layout: Layout, row: number, tokens: Uint32Array | null
   let hatch = to;
   let borrower = -1;
   // Overlap lies in the chunk before, rarely in those before that.
-  for (let next = layout.chunk[row]! + 1; next > 0 && next <= layout.chunk[row]! + 3 && next < layout.chunks.length; next += 1) {
+  for (
+    let next = layout.chunk[row]! + 1;
+    next > 0 && next <= layout.chunk[row]! + 3 && next < layout.chunks.length;
+    next += 1
+  ) {
     const begin = layout.start[next]! - layout.overlap[next]!;
     if (layout.overlap[next]! === 0 || layout.start[next]! < to || begin >= hatch) continue;
     hatch = Math.max(from, begin);
@@ -181,7 +219,8 @@ export function segments(layout: Layout, row: number, tokens: Uint32Array | null
       begin = hatch;
     }
     if (begin >= end) return;
-    for (const { text, unseen } of split(source.slice(begin, end))) out.push({ text, kind, unseen, borrower: begin >= hatch ? borrower : -1 });
+    for (const { text, unseen } of split(source.slice(begin, end)))
+      out.push({ text, kind, unseen, borrower: begin >= hatch ? borrower : -1 });
   };
   let at = from;
   for (let n = 0; tokens && n < tokens.length; n += 3) {

@@ -11,7 +11,8 @@ export const levelOf = (tokens: number): Level =>
 export const levelTone = (level: Level): string => `var(--level-${level})`;
 
 /** The tone of a badge. */
-export const levelBadge = (level: Level) => ({ normal: "good", warning: "warn", large: "large", oversized: "bad" } as const)[level];
+export const levelBadge = (level: Level) =>
+  (({ normal: "good", warning: "warn", large: "large", oversized: "bad" }) as const)[level];
 
 /** Which of the chunk colours one has: neighbours differ. */
 export const hueOf = (index: number): number => ((index % 6) + 6) % 6;

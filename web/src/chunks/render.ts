@@ -6,29 +6,73 @@ import { Marked } from "marked";
 import { codeOf, runs, UNSEEN } from "./unseen.ts";
 
 const TAGS = [
-  "h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "blockquote", "hr", "br", "em",
-  "strong", "b", "i", "del", "a", "img", "sub", "sup", "dl", "dt", "dd", "kbd", "details", "summary",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "p",
+  "ul",
+  "ol",
+  "li",
+  "pre",
+  "code",
+  "table",
+  "thead",
+  "tbody",
+  "tr",
+  "th",
+  "td",
+  "blockquote",
+  "hr",
+  "br",
+  "em",
+  "strong",
+  "b",
+  "i",
+  "del",
+  "a",
+  "img",
+  "sub",
+  "sup",
+  "dl",
+  "dt",
+  "dd",
+  "kbd",
+  "details",
+  "summary",
 ];
 const known = new Set(TAGS);
 
 const escape = (text: string) => text.replace(/&/gu, "&amp;").replace(/</gu, "&lt;").replace(/>/gu, "&gt;");
 /** Whether all of some markup is of tags that stay, without attributes that the browser reports even where nothing runs. */
 const stays = (markup: string) =>
-  Array.from(markup.matchAll(/<(\/?)([a-z!?][^\s>/]*)/giu)).every(([, , name]) => known.has(name!.toLowerCase())) && !/<!|<\?|[\s/"'](?:on[a-z]+|style)\s*=/iu.test(markup);
+  Array.from(markup.matchAll(/<(\/?)([a-z!?][^\s>/]*)/giu)).every(([, , name]) => known.has(name!.toLowerCase()))
+  && !/<!|<\?|[\s/"'](?:on[a-z]+|style)\s*=/iu.test(markup);
 
 /** Attributes that the page's policy reports as soon as they are parsed. What is safe is decided after that. */
 const FORBIDDEN = /\s(?:on\w+|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/giu;
 
 const marked = new Marked({
   gfm: true,
-  renderer: { html: ({ text, block }) => (stays(text) ? text.replace(FORBIDDEN, "") : block ? `<pre>${escape(text)}</pre>` : escape(text)) },
+  renderer: {
+    html: ({ text, block }) =>
+      stays(text) ? text.replace(FORBIDDEN, "") : block ? `<pre>${escape(text)}</pre>` : escape(text),
+  },
 });
 const purify = createDOMPurify(window);
 
 export async function render(text: string): Promise<DocumentFragment> {
   const markup = await marked.parse(text, { async: true });
-  const fragment = purify.sanitize(markup, { ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ["href", "src", "alt", "start", "align"], ALLOW_DATA_ATTR: false, RETURN_DOM_FRAGMENT: true });
-  for (const link of fragment.querySelectorAll("a")) link.replaceWith(inert(link.getAttribute("href"), ...link.childNodes));
+  const fragment = purify.sanitize(markup, {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ["href", "src", "alt", "start", "align"],
+    ALLOW_DATA_ATTR: false,
+    RETURN_DOM_FRAGMENT: true,
+  });
+  for (const link of fragment.querySelectorAll("a"))
+    link.replaceWith(inert(link.getAttribute("href"), ...link.childNodes));
   for (const picture of fragment.querySelectorAll("img")) {
     const src = picture.getAttribute("src") ?? "";
     picture.replaceWith(inert(src, `[${picture.getAttribute("alt") || src.split("/").at(-1) || "…"}]`));
@@ -36,7 +80,9 @@ export async function render(text: string): Promise<DocumentFragment> {
   const texts: Text[] = [];
   const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) texts.push(walker.currentNode as Text);
-  for (const node of texts) if (node.data.search(UNSEEN) >= 0) node.replaceWith(...runs(node.data).map(({ text, unseen }) => (unseen ? mark(text) : text)));
+  for (const node of texts)
+    if (node.data.search(UNSEEN) >= 0)
+      node.replaceWith(...runs(node.data).map(({ text, unseen }) => (unseen ? mark(text) : text)));
   return fragment;
 }
 

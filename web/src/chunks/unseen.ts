@@ -4,7 +4,8 @@
 export const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
-export const codeOf = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+export const codeOf = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 export interface Run {
   text: string;
@@ -33,6 +34,11 @@ export function lastLine(text: string, length = 200): string {
   return tidy(end.slice(Math.max(end.lastIndexOf("\n"), end.lastIndexOf("\r")) + 1), length);
 }
 function tidy(line: string, length: number): string {
-  const points = Array.from(line.slice(0, 4 * length).replace(/\s+/gu, " ").trim());
+  const points = Array.from(
+    line
+      .slice(0, 4 * length)
+      .replace(/\s+/gu, " ")
+      .trim(),
+  );
   return points.length > length ? `${points.slice(0, length - 1).join("")}…` : points.join("");
 }

@@ -14,6 +14,19 @@ import { settings } from "./en/settings.ts";
 import { tryPage } from "./en/try.ts";
 import { upload } from "./en/upload.ts";
 
-export const en = (f: Format) => ({ app: app(f), chunks: chunks(f), collections: collections(f), collection: collection(f), jobs: jobs(f), log: log(f), upload: upload(f), document: document(f), diff: diff(f), settings: settings(f), try: tryPage(f), search: search(f) });
+export const en = (f: Format) => ({
+  app: app(f),
+  chunks: chunks(f),
+  collections: collections(f),
+  collection: collection(f),
+  jobs: jobs(f),
+  log: log(f),
+  upload: upload(f),
+  document: document(f),
+  diff: diff(f),
+  settings: settings(f),
+  try: tryPage(f),
+  search: search(f),
+});
 
 export type Messages = ReturnType<typeof en>;

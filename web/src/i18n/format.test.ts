@@ -6,7 +6,8 @@ import { ru } from "./ru.ts";
 import { zh } from "./zh.ts";
 
 test("counts have the forms of their language", () => {
-  const say = (n: number) => [en(formatOf("en")), zh(formatOf("zh")), ru(formatOf("ru"))].map(({ chunks }) => chunks.chunks(n));
+  const say = (n: number) =>
+    [en(formatOf("en")), zh(formatOf("zh")), ru(formatOf("ru"))].map(({ chunks }) => chunks.chunks(n));
   assert.deepEqual(say(1), ["1 chunk", "1 个分块", "1 чанк"]);
   assert.deepEqual(say(3), ["3 chunks", "3 个分块", "3 чанка"]);
   assert.deepEqual(say(1205), ["1,205 chunks", "1,205 个分块", "1\u00a0205 чанков"]);
@@ -17,5 +18,8 @@ test("sizes and times are said in the units that fit", () => {
   assert.deepEqual([bytes(12), bytes(4_200), bytes(98_000_000)], ["12 byte", "4.2 kB", "98 MB"]);
   assert.deepEqual([span(0.032), span(42), span(600)], ["32 ms", "42 sec", "10 min"]);
   const now = Date.parse("2026-01-02T00:00:00Z");
-  assert.deepEqual([ago("2026-01-01T00:00:00Z", now), ago("2026-01-01T23:59:59.9Z", now), ago("", now)], ["yesterday", "now", ""]);
+  assert.deepEqual(
+    [ago("2026-01-01T00:00:00Z", now), ago("2026-01-01T23:59:59.9Z", now), ago("", now)],
+    ["yesterday", "now", ""],
+  );
 });

@@ -18,7 +18,12 @@ export interface Format {
 }
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ["year", 31_557_600], ["month", 2_629_800], ["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1],
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
 ];
 
 function once<T>(make: () => T): () => T {
@@ -40,8 +45,15 @@ export function formatOf(locale: Locale): Format {
     percent: (share) => percents().format(share),
     plural: (n, forms) => (forms[rules.select(n) as "one"] ?? forms.other).replace("#", numbers.format(n)),
     bytes: (n) =>
-      n < 1000 ? size(n, "byte") : n < 1e6 ? size(n / 1e3, "kilobyte") : n < 1e9 ? size(n / 1e6, "megabyte") : size(n / 1e9, "gigabyte"),
-    span: (s) => (s < 1 ? size(Math.round(s * 1000), "millisecond") : s < 120 ? size(s, "second") : size(s / 60, "minute")),
+      n < 1000
+        ? size(n, "byte")
+        : n < 1e6
+          ? size(n / 1e3, "kilobyte")
+          : n < 1e9
+            ? size(n / 1e6, "megabyte")
+            : size(n / 1e9, "gigabyte"),
+    span: (s) =>
+      s < 1 ? size(Math.round(s * 1000), "millisecond") : s < 120 ? size(s, "second") : size(s / 60, "minute"),
     date: (iso) => (iso ? dates().format(new Date(iso)) : ""),
     ago: (iso, now = Date.now()) => {
       const seconds = (Date.parse(iso) - now) / 1000;

@@ -6,7 +6,11 @@ import { en, type Messages } from "./en.ts";
 
 export type { Locale, Messages };
 
-export const LOCALES: [Locale, string][] = [["en", "English"], ["zh", "简体中文"], ["ru", "Русский"]];
+export const LOCALES: [Locale, string][] = [
+  ["en", "English"],
+  ["zh", "简体中文"],
+  ["ru", "Русский"],
+];
 
 const KEY = "chunkwright.locale";
 const loaders: Record<Locale, () => Promise<(format: Format) => Messages>> = {
@@ -33,6 +37,7 @@ export async function speak(wanted: Locale, remember = true): Promise<void> {
 
 /** The language that was chosen before, or the browser's. */
 export function preferred(): Locale {
-  const known = (tag: string | null) => LOCALES.map(([name]) => name).find((name) => tag?.toLowerCase().startsWith(name));
+  const known = (tag: string | null) =>
+    LOCALES.map(([name]) => name).find((name) => tag?.toLowerCase().startsWith(name));
   return known(recall(KEY)) ?? navigator.languages.map(known).find(Boolean) ?? "en";
 }

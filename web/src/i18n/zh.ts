@@ -13,5 +13,17 @@ import { settings } from "./zh/settings.ts";
 import { tryPage } from "./zh/try.ts";
 import { upload } from "./zh/upload.ts";
 
-export const zh = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f), collection: collection(f), jobs: jobs(f), log: log(f), upload: upload(f), document: document(f), diff: diff(f), settings: settings(f), try: tryPage(f), search: search(f) });
-
+export const zh = (f: Format): Messages => ({
+  app: app(f),
+  chunks: chunks(f),
+  collections: collections(f),
+  collection: collection(f),
+  jobs: jobs(f),
+  log: log(f),
+  upload: upload(f),
+  document: document(f),
+  diff: diff(f),
+  settings: settings(f),
+  try: tryPage(f),
+  search: search(f),
+});

@@ -15,12 +15,14 @@ function tomlValue(value: unknown): string {
 
 /** Lines of `chunkwright.toml`. Tables come last, as the format wants. */
 export function toToml({ preset, set }: Chosen): string {
-  const isTables = (value: Value): value is Record<string, unknown>[] => Array.isArray(value) && value.length > 0 && typeof value[0] === "object";
+  const isTables = (value: Value): value is Record<string, unknown>[] =>
+    Array.isArray(value) && value.length > 0 && typeof value[0] === "object";
   const lines = [`preset = ${quoted(preset)}`];
   for (const [name, value] of Object.entries(set)) if (!isTables(value)) lines.push(`${name} = ${tomlValue(value)}`);
   for (const [name, value] of Object.entries(set)) {
     if (!isTables(value)) continue;
-    for (const table of value) lines.push("", `[[${name}]]`, ...Object.entries(table).map(([key, value]) => `${key} = ${tomlValue(value)}`));
+    for (const table of value)
+      lines.push("", `[[${name}]]`, ...Object.entries(table).map(([key, value]) => `${key} = ${tomlValue(value)}`));
   }
   return `${lines.join("\n")}\n`;
 }
@@ -33,7 +35,10 @@ export function toCommand({ preset, set }: Chosen, keys: Key[], file: string): {
     const value = set[key.name];
     if (value === undefined) continue;
     if (key.kind.kind === "tables") left.push(key.name);
-    else flags.push(`--${key.name.replaceAll("_", "-")} ${word(Array.isArray(value) && value.length === 0 ? "" : toText(key, value))}`);
+    else
+      flags.push(
+        `--${key.name.replaceAll("_", "-")} ${word(Array.isArray(value) && value.length === 0 ? "" : toText(key, value))}`,
+      );
   }
   const place = file.startsWith("-") ? `./${file}` : file;
   return { command: `chunkwright chunk ${word(place)} ${flags.join(" ")}`, left };
@@ -42,7 +47,8 @@ export function toCommand({ preset, set }: Chosen, keys: Key[], file: string): {
 /** A request that previews a file, or that cuts a collection again. */
 export function toCurl(chosen: Chosen, origin: string, place: { collection: string } | { file: string }): string {
   const settings = { preset: chosen.preset, ...chosen.set };
-  if ("file" in place) return `curl -F ${word(`file=@${place.file}`)} --form-string ${word(`settings=${JSON.stringify(settings)}`)} ${word(`${origin}/api/v1/preview`)}`;
+  if ("file" in place)
+    return `curl -F ${word(`file=@${place.file}`)} --form-string ${word(`settings=${JSON.stringify(settings)}`)} ${word(`${origin}/api/v1/preview`)}`;
   return `curl --json ${word(JSON.stringify({ kind: "reindex", collection: place.collection, settings }))} ${word(`${origin}/api/v1/jobs`)}`;
 }
 
@@ -50,7 +56,10 @@ function pythonValue(value: unknown): string {
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return `[${value.map(pythonValue).join(", ")}]`;
-  if (typeof value === "object" && value) return `{${Object.entries(value).map(([name, value]) => `${quoted(name)}: ${pythonValue(value)}`).join(", ")}}`;
+  if (typeof value === "object" && value)
+    return `{${Object.entries(value)
+      .map(([name, value]) => `${quoted(name)}: ${pythonValue(value)}`)
+      .join(", ")}}`;
   return String(value);
 }
 

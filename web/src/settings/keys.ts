@@ -33,12 +33,27 @@ export interface Key {
 }
 
 const GROUP: Record<string, Group> = {
-  strategy: "strategy", packing: "strategy", section_level: "strategy",
-  unit: "sizes", tokenizer: "sizes", max_size: "sizes", target_size: "sizes", min_size: "sizes", overlap_size: "sizes", band: "sizes",
-  context: "context", max_heading_level_for_path: "context",
-  keep_whole: "blocks", set_apart: "blocks", lead_in_chars: "blocks",
-  short_size: "adaptive", long_size: "adaptive", medium_max_size: "adaptive", medium_overlap_size: "adaptive",
-  fixed_chunk_lines: "code", overlap_lines: "code",
+  strategy: "strategy",
+  packing: "strategy",
+  section_level: "strategy",
+  unit: "sizes",
+  tokenizer: "sizes",
+  max_size: "sizes",
+  target_size: "sizes",
+  min_size: "sizes",
+  overlap_size: "sizes",
+  band: "sizes",
+  context: "context",
+  max_heading_level_for_path: "context",
+  keep_whole: "blocks",
+  set_apart: "blocks",
+  lead_in_chars: "blocks",
+  short_size: "adaptive",
+  long_size: "adaptive",
+  medium_max_size: "adaptive",
+  medium_overlap_size: "adaptive",
+  fixed_chunk_lines: "code",
+  overlap_lines: "code",
   kinds: "documents",
 };
 
@@ -57,16 +72,29 @@ export interface Schema {
 
 /** What a value in backticks followed by a note in brackets says: the engine's sentences list choices so. */
 export function choicesIn(help: string): Choice[] {
-  return Array.from(help.matchAll(/`([\w-]+)` \(((?:[^()]|\([^()]*\))+)\)/gu), ([, name = "", summary = ""]) => ({ name, summary }));
+  return Array.from(help.matchAll(/`([\w-]+)` \(((?:[^()]|\([^()]*\))+)\)/gu), ([, name = "", summary = ""]) => ({
+    name,
+    summary,
+  }));
 }
 
-function kindOf(name: string, { type, enum: names, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, items, minItems, description = "" }: Property, registries: Schemas["RegistriesAnswer"]): Kind {
+function kindOf(
+  name: string,
+  { type, enum: names, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, items, minItems, description = "" }: Property,
+  registries: Schemas["RegistriesAnswer"],
+): Kind {
   const summaries = new Map(choicesIn(description).map(({ name, summary }) => [name, summary]));
   const choices = (list: string[]) => list.map((name) => ({ name, summary: summaries.get(name) ?? "" }));
   const registry = name === "strategy" ? registries.strategies : name === "tokenizer" ? registries.tokenizers : null;
   if (registry) return { kind: "choice", choices: registry.map(({ name, summary = "" }) => ({ name, summary })) };
   if (type === "integer") {
-    const unit = name.endsWith("_chars") ? "chars" : name.endsWith("_lines") ? "lines" : maximum <= 6 ? "level" : "size";
+    const unit = name.endsWith("_chars")
+      ? "chars"
+      : name.endsWith("_lines")
+        ? "lines"
+        : maximum <= 6
+          ? "level"
+          : "size";
     return { kind: "number", least: minimum, most: maximum, unit };
   }
   if (type === "boolean") return { kind: "boolean" };
@@ -78,12 +106,30 @@ function kindOf(name: string, { type, enum: names, minimum = 0, maximum = Number
 }
 
 /** The keys of cutting, in the order of documentation: those that presets have values of. */
-export function keysOf(schema: Schema, presets: Schemas["PresetEntry"][], registries: Schemas["RegistriesAnswer"]): Key[] {
+export function keysOf(
+  schema: Schema,
+  presets: Schemas["PresetEntry"][],
+  registries: Schemas["RegistriesAnswer"],
+): Key[] {
   const cutting = presets[0]?.settings ?? {};
   return Object.entries(schema.properties ?? {})
     .filter(([name]) => name in cutting && name !== "preset")
-    .map(([name, property]) => ({ name, help: property.description ?? "", group: GROUP[name] ?? "other", kind: kindOf(name, property, registries) }));
+    .map(([name, property]) => ({
+      name,
+      help: property.description ?? "",
+      group: GROUP[name] ?? "other",
+      kind: kindOf(name, property, registries),
+    }));
 }
 
 /** Sizes that follow `max_size` and `unit` when they are not set themselves. */
-export const SIZES = ["max_size", "target_size", "min_size", "overlap_size", "short_size", "long_size", "medium_max_size", "medium_overlap_size"];
+export const SIZES = [
+  "max_size",
+  "target_size",
+  "min_size",
+  "overlap_size",
+  "short_size",
+  "long_size",
+  "medium_max_size",
+  "medium_overlap_size",
+];

@@ -5,7 +5,18 @@ import { api, ok, type Schemas } from "../api/client.ts";
 import { key as apiKey } from "../api/key.svelte.ts";
 import { router, setParams } from "../app/router.svelte.ts";
 import { keysOf, type Key, type Schema, type Value, type Values } from "./keys.ts";
-import { followed, fromText, least, request, resolve, same, tidy, toText, type Chosen, type Presets } from "./values.ts";
+import {
+  followed,
+  fromText,
+  least,
+  request,
+  resolve,
+  same,
+  tidy,
+  toText,
+  type Chosen,
+  type Presets,
+} from "./values.ts";
 
 export interface Tables {
   keys: Key[];
@@ -18,7 +29,9 @@ let tables: Promise<Tables> | null = null;
 /** The engine's tables, loaded once. */
 export function loadTables(): Promise<Tables> {
   tables ??= Promise.all([
-    ok(api.GET("/api/v1/configuration/schema")), ok(api.GET("/api/v1/presets")), ok(api.GET("/api/v1/registries")),
+    ok(api.GET("/api/v1/configuration/schema")),
+    ok(api.GET("/api/v1/presets")),
+    ok(api.GET("/api/v1/registries")),
   ]).then(([schema, { presets }, registries]) => ({
     keys: keysOf(schema as Schema, presets, registries),
     presets,
@@ -43,7 +56,9 @@ async function inForce({ presets, values }: Tables, signal: AbortSignal): Promis
 /** How a collection is cut now, or without one what is in force. */
 export async function loadBase(found: Tables, collection: string | null, signal: AbortSignal): Promise<Chosen> {
   if (!collection) return inForce(found, signal);
-  const { current, planned } = await ok(api.GET("/api/v1/collections/{collection}/configuration", { params: { path: { collection } }, signal }));
+  const { current, planned } = await ok(
+    api.GET("/api/v1/collections/{collection}/configuration", { params: { path: { collection } }, signal }),
+  );
   const values = (current ?? planned) as Values;
   const preset = String(values["preset"]);
   // A preset that is no more in the configuration: its values are set over the first.
@@ -82,7 +97,10 @@ export class Settings {
     return JSON.stringify(set);
   });
   #below = $derived.by((): Chosen => (this.preset === null ? this.base : { preset: this.preset, set: {} }));
-  readonly chosen = $derived.by((): Chosen => ({ preset: this.#below.preset, set: { ...this.#below.set, ...this.changes } }));
+  readonly chosen = $derived.by((): Chosen => ({
+    preset: this.#below.preset,
+    set: { ...this.#below.set, ...this.changes },
+  }));
   readonly values = $derived.by(() => resolve(this.tables.values, this.chosen));
   readonly baseValues = $derived.by(() => resolve(this.tables.values, this.base));
   /** The least that says the same, for copies. */
@@ -136,10 +154,15 @@ export class Settings {
   };
   /** Values as the address has them. */
   texts(values: Values): Record<string, string> {
-    return Object.fromEntries(this.tables.keys.filter(({ name }) => name in values).map((key) => [key.name, toText(key, values[key.name]!)]));
+    return Object.fromEntries(
+      this.tables.keys.filter(({ name }) => name in values).map((key) => [key.name, toText(key, values[key.name]!)]),
+    );
   }
   /** The query that says these settings, for a link to another page. */
   readonly query = $derived.by(() => {
-    return new URLSearchParams({ ...(this.preset !== null && { preset: this.preset }), ...this.texts(this.changes) }).toString();
+    return new URLSearchParams({
+      ...(this.preset !== null && { preset: this.preset }),
+      ...this.texts(this.changes),
+    }).toString();
   });
 }

@@ -20,11 +20,15 @@ export function resolve(presets: Presets, { preset, set }: Chosen): Values {
   const before = presets.get(preset) ?? {};
   const values = { ...before, ...set };
   const [times, over] =
-    "max_size" in set ? [Number(values["max_size"]), Number(before["max_size"])]
-    : before["unit"] === "tokens" && values["unit"] === "chars" ? [CHARS_PER_TOKEN, 1]
-    : before["unit"] === "chars" && values["unit"] === "tokens" ? [1, CHARS_PER_TOKEN]
-    : [1, 1];
-  for (const name of SIZES) if (!(name in set) && name in before) values[name] = Math.floor((Number(before[name]) * times) / Math.max(1, over));
+    "max_size" in set
+      ? [Number(values["max_size"]), Number(before["max_size"])]
+      : before["unit"] === "tokens" && values["unit"] === "chars"
+        ? [CHARS_PER_TOKEN, 1]
+        : before["unit"] === "chars" && values["unit"] === "tokens"
+          ? [1, CHARS_PER_TOKEN]
+          : [1, 1];
+  for (const name of SIZES)
+    if (!(name in set) && name in before) values[name] = Math.floor((Number(before[name]) * times) / Math.max(1, over));
   return values;
 }
 
@@ -51,7 +55,8 @@ export function least(presets: Presets, preset: string, values: Values): Chosen 
 }
 
 /** A set without keys that say what holds anyway. */
-export const tidy = (presets: Presets, { preset, set }: Chosen): Chosen => least(presets, preset, resolve(presets, { preset, set }));
+export const tidy = (presets: Presets, { preset, set }: Chosen): Chosen =>
+  least(presets, preset, resolve(presets, { preset, set }));
 
 /** What a request is sent: the preset first, as it drops whatever is set below. */
 export const request = ({ preset, set }: Chosen): Record<string, unknown> => ({ preset, ...set });

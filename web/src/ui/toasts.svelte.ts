@@ -22,4 +22,5 @@ export function toast(text: string, tone: Toast["tone"] = "plain", action?: Toas
 }
 
 /** Says why something failed. */
-export const complain = (failure: unknown): void => toast(failure instanceof Error ? failure.message : String(failure), "bad");
+export const complain = (failure: unknown): void =>
+  toast(failure instanceof Error ? failure.message : String(failure), "bad");

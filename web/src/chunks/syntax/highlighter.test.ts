@@ -11,12 +11,16 @@ async function coloursOf(language: string, source: string, line: number): Promis
   const mode = await modeOf(language, source);
   const tokens = new Highlighter(source, Uint32Array.from(starts), mode!, () => {}).of(line)!;
   const out: string[] = [];
-  for (let n = 0; n < tokens.length; n += 3) out.push(`${KINDS[tokens[n + 2]!]}:${source.slice(starts[line]! + tokens[n]!, starts[line]! + tokens[n + 1]!)}`);
+  for (let n = 0; n < tokens.length; n += 3)
+    out.push(`${KINDS[tokens[n + 2]!]}:${source.slice(starts[line]! + tokens[n]!, starts[line]! + tokens[n + 1]!)}`);
   return out;
 }
 
 test("a comment goes on over lines", async () => {
-  assert.deepEqual((await coloursOf("rust", "/* one\ntwo */ fn f() {}\n", 1)).slice(0, 2), ["comment:two */", "keyword:fn"]);
+  assert.deepEqual((await coloursOf("rust", "/* one\ntwo */ fn f() {}\n", 1)).slice(0, 2), [
+    "comment:two */",
+    "keyword:fn",
+  ]);
 });
 test("a fence in Markdown has the colours of its language", async () => {
   const source = "# Title\n\n```python\ndef f(): return 'x'\n```\nText with `code`.\n";
@@ -31,7 +35,19 @@ test("a language is told by the chunks, the format or the name", () => {
   assert.equal(languageOf("notes.txt", "text"), null);
 });
 test("a line that no mode can read leaves the rest as it is", async () => {
-  for (const language of ["rust", "python", "javascript", "html", "css", "yaml", "toml", "sql", "bash", "go", "markdown"]) {
+  for (const language of [
+    "rust",
+    "python",
+    "javascript",
+    "html",
+    "css",
+    "yaml",
+    "toml",
+    "sql",
+    "bash",
+    "go",
+    "markdown",
+  ]) {
     const source = `\u0000\ufffd "unclosed 'q \\\n${"(".repeat(3000)}\n<a b="\n\t\n`;
     assert.ok(Array.isArray(await coloursOf(language, source, 2)), language);
   }

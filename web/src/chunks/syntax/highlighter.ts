@@ -24,13 +24,21 @@ function kindOf(style: string): number {
   let kind = known.get(style);
   if (kind === undefined) {
     const is = (words: RegExp) => words.test(style);
-    const name = is(/heading|strong/u) ? "heading"
-      : is(/comment|emphasis|quote/u) ? "comment"
-      : is(/string|regexp|special|escape/u) ? "string"
-      : is(/number|atom|bool|null|link|url/u) ? "number"
-      : is(/type|class|tag|attribute|meta|builtin|standard/u) ? "type"
-      : is(/function|def|property/u) ? "name"
-      : is(/keyword|modifier|control/u) ? "keyword" : "";
+    const name = is(/heading|strong/u)
+      ? "heading"
+      : is(/comment|emphasis|quote/u)
+        ? "comment"
+        : is(/string|regexp|special|escape/u)
+          ? "string"
+          : is(/number|atom|bool|null|link|url/u)
+            ? "number"
+            : is(/type|class|tag|attribute|meta|builtin|standard/u)
+              ? "type"
+              : is(/function|def|property/u)
+                ? "name"
+                : is(/keyword|modifier|control/u)
+                  ? "keyword"
+                  : "";
     kind = KINDS.indexOf(name);
     known.set(style, kind);
   }
@@ -98,7 +106,7 @@ export class Highlighter {
   #line(line: number, state: unknown, keeps: boolean): Uint32Array {
     const text = this.source.slice(this.lineStart[line]!, this.lineStart[line + 1]!).replace(/[\r\n]+$/u, "");
     if (text.length > LONGEST) return NONE;
-    if (text === "") return this.mode.blankLine?.(state, 2), NONE;
+    if (text === "") return (this.mode.blankLine?.(state, 2), NONE);
     const stream = new StringStream(text);
     const out: number[] = [];
     try {
@@ -120,5 +128,7 @@ export class Highlighter {
 
 function structuredCloneOf(state: unknown): unknown {
   if (typeof state !== "object" || state === null) return state;
-  return Object.fromEntries(Object.entries(state).map(([name, value]) => [name, Array.isArray(value) ? value.slice() : value]));
+  return Object.fromEntries(
+    Object.entries(state).map(([name, value]) => [name, Array.isArray(value) ? value.slice() : value]),
+  );
 }

@@ -27,13 +27,16 @@ export function markdown(fences: Map<string, Mode>): Mode {
     startState: (): State => ({ fence: "", inner: null, front: false, first: true }),
     copyState: (state: State): State => ({
       ...state,
-      inner: state.inner && { mode: state.inner.mode, state: state.inner.mode.copyState?.(state.inner.state) ?? { ...(state.inner.state as object) } },
+      inner: state.inner && {
+        mode: state.inner.mode,
+        state: state.inner.mode.copyState?.(state.inner.state) ?? { ...(state.inner.state as object) },
+      },
     }),
     token(stream: StringStream, state: State): string | null {
       if (stream.sol()) {
         const { first } = state;
         state.first = false;
-        if (first && stream.match(/^---\s*$/u)) return (state.front = true), "meta";
+        if (first && stream.match(/^---\s*$/u)) return ((state.front = true), "meta");
         if (state.front) {
           if (stream.match(/^(?:---|\.\.\.)\s*$/u)) state.front = false;
           stream.skipToEnd();
@@ -61,7 +64,8 @@ export function markdown(fences: Map<string, Mode>): Mode {
         return "string";
       }
       if (stream.sol()) {
-        if (stream.match(/^ {0,3}#{1,6}(?:\s|$)/u) || stream.match(/^ {0,3}(?:=+|-{2,})\s*$/u)) return stream.skipToEnd(), "heading";
+        if (stream.match(/^ {0,3}#{1,6}(?:\s|$)/u) || stream.match(/^ {0,3}(?:=+|-{2,})\s*$/u))
+          return (stream.skipToEnd(), "heading");
         if (stream.match(/^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s)?/u)) return "keyword";
         if (stream.match(/^\s*>+\s?/u)) return "comment";
         if (stream.match(/^\s*\|?[\s:|-]{3,}$/u)) return "comment";

@@ -15,7 +15,8 @@ export class StringStream {
   }
   eat(match: string | RegExp | ((ch: string) => boolean)): string | undefined {
     const ch = this.string.charAt(this.pos);
-    const fits = typeof match === "string" ? ch === match : ch && (match instanceof RegExp ? match.test(ch) : match(ch));
+    const fits =
+      typeof match === "string" ? ch === match : ch && (match instanceof RegExp ? match.test(ch) : match(ch));
     if (!fits) return undefined;
     this.pos += 1;
     return ch;

@@ -23,8 +23,11 @@ export const diff = (f: Format) => ({
   kinds: { kept: "kept", moved: "moved", changed: "changed", added: "added", removed: "removed" },
   kind: { kept: "kept", moved: "moved", changed: "changed", added: "added", removed: "removed" },
   notes: {
-    kept: "Same id on the same lines", moved: "Same text on other lines", changed: "Another id in the place of an old one",
-    added: "No chunk stood in its place", removed: "No chunk stands in its place any more",
+    kept: "Same id on the same lines",
+    moved: "Same text on other lines",
+    changed: "Another id in the place of an old one",
+    added: "No chunk stood in its place",
+    removed: "No chunk stands in its place any more",
   },
   from: (before: string, now: string) => `${before} → ${now}`,
   embed: "embed",
@@ -34,7 +37,11 @@ export const diff = (f: Format) => ({
   less: "Show less",
   left: (characters: string) => `${characters} left out`,
   openTry: "Open in Try",
-  affected: (n: number, total: number) => f.plural(total, { one: `${f.number(n)} of # change made by hand is affected`, other: `${f.number(n)} of # changes made by hand are affected` }),
+  affected: (n: number, total: number) =>
+    f.plural(total, {
+      one: `${f.number(n)} of # change made by hand is affected`,
+      other: `${f.number(n)} of # changes made by hand are affected`,
+    }),
   affectedNote: "Each moves to the chunk that is like the old one, or waits for a review.",
   overlay: { disabled: "disabled", text: "text", keywords: "keywords", pins: "pinned queries" },
   nextDocument: "Next document",

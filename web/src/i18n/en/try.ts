@@ -49,7 +49,8 @@ export const tryPage = (f: Format) => ({
   took: (ms: number) => `Updated in ${f.number(Math.round(ms))} ms`,
   cutting: "Cutting…",
   change: (before: string, now: string) => `${before}, now ${now}`,
-  bands: (before: string, now: string, kept: string) => `The whole document: ${before} before, ${now} now, ${kept} kept`,
+  bands: (before: string, now: string, kept: string) =>
+    `The whole document: ${before} before, ${now} now, ${kept} kept`,
   legend: "Left edge: chunks now. Grey strip: chunks before.",
   began: (n: number) => `Chunk ${f.number(n)} began here`,
   noGone: "No id is gone.",

@@ -24,8 +24,11 @@ export const diff = (f: Format): Messages["diff"] => ({
   kinds: { kept: "保留", moved: "移动", changed: "变化", added: "新增", removed: "移除" },
   kind: { kept: "保留", moved: "移动", changed: "变化", added: "新增", removed: "移除" },
   notes: {
-    kept: "ID 和行号都相同", moved: "文本相同，行号不同", changed: "原位置上换成了另一个 ID",
-    added: "原来此处没有分块", removed: "此处不再有分块",
+    kept: "ID 和行号都相同",
+    moved: "文本相同，行号不同",
+    changed: "原位置上换成了另一个 ID",
+    added: "原来此处没有分块",
+    removed: "此处不再有分块",
   },
   from: (before, now) => `${before} → ${now}`,
   embed: "需嵌入",

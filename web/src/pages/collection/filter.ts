@@ -58,7 +58,25 @@ export const sizesOf = ({ levels, from, to }: Pick<Wanted, "levels" | "from" | "
 export const listed = (wanted: Wanted): string => all(scopeOf(wanted), sizesOf(wanted));
 
 /** Files that hold data rather than text, as indexing has them. */
-export const DATA = ["csv", "tsv", "json", "jsonl", "ndjson", "geojson", "ipynb", "log", "xml", "svg", "yaml", "yml", "lock", "map", "txt", "sql", "css"];
+export const DATA = [
+  "csv",
+  "tsv",
+  "json",
+  "jsonl",
+  "ndjson",
+  "geojson",
+  "ipynb",
+  "log",
+  "xml",
+  "svg",
+  "yaml",
+  "yml",
+  "lock",
+  "map",
+  "txt",
+  "sql",
+  "css",
+];
 
 export const ofExtensions = (extensions: string[]): string =>
   extensions.length === 1 ? `doc_id~**/*.${extensions[0]}` : `doc_id~**/*.{${extensions.join(",")}}`;

@@ -17,7 +17,9 @@ export interface Range {
 
 export const rangesOf = ({ token_histogram }: Statistics): Range[] => {
   const used = token_histogram.findLastIndex(({ chunks }) => chunks > 0);
-  return token_histogram.slice(0, Math.max(1, used + 1)).map(({ from, to, chunks }) => ({ from, to: to ?? null, count: chunks }));
+  return token_histogram
+    .slice(0, Math.max(1, used + 1))
+    .map(({ from, to, chunks }) => ({ from, to: to ?? null, count: chunks }));
 };
 
 /** Ranges of equal width to be counted; none where the ranges that the server always answers must do. What is far over the limit shares the last. */
@@ -28,10 +30,18 @@ export function evenRanges(statistics: Statistics, limit: number | null): Range[
   const width = WIDTHS.find((width) => top / width <= BARS);
   if (!width) return null;
   const bars = Math.ceil(top / width);
-  return Array.from({ length: bars }, (_, at) => ({ from: at * width, to: at === bars - 1 && max >= bars * width ? null : (at + 1) * width - 1, count: 0 }));
+  return Array.from({ length: bars }, (_, at) => ({
+    from: at * width,
+    to: at === bars - 1 && max >= bars * width ? null : (at + 1) * width - 1,
+    count: 0,
+  }));
 }
 
-export const binsOf = (ranges: Range[], limit: number | null, nameOf: (level: ReturnType<typeof levelOf>) => string): Bin[] =>
+export const binsOf = (
+  ranges: Range[],
+  limit: number | null,
+  nameOf: (level: ReturnType<typeof levelOf>) => string,
+): Bin[] =>
   ranges.map(({ from, to, count }) => {
     const level = levelOf(from);
     return { from, to, count, hatched: limit !== null && from > limit, tone: levelTone(level), name: nameOf(level) };
@@ -40,7 +50,10 @@ export const binsOf = (ranges: Range[], limit: number | null, nameOf: (level: Re
 /** The bars that a choice of sizes covers. */
 export function barsOf(ranges: Range[], from: number | null, to: number | null): [number, number] | null {
   if (from === null && to === null) return null;
-  const first = Math.max(0, ranges.findLastIndex((range) => range.from <= (from ?? 0)));
+  const first = Math.max(
+    0,
+    ranges.findLastIndex((range) => range.from <= (from ?? 0)),
+  );
   const last = to === null ? ranges.length - 1 : ranges.findIndex((range) => range.to === null || range.to >= to);
   return [Math.min(first, ranges.length - 1), last < 0 ? ranges.length - 1 : Math.max(first, last)];
 }

@@ -5,7 +5,8 @@ type Settings = Record<string, unknown> | undefined;
 const number = (value: unknown): number | null => (typeof value === "number" && value > 0 ? value : null);
 
 /** Most tokens of a chunk; none where chunks are measured in characters or words. */
-export const limitOf = (settings: Settings): number | null => (settings?.["unit"] === "tokens" ? number(settings["max_size"]) : null);
+export const limitOf = (settings: Settings): number | null =>
+  settings?.["unit"] === "tokens" ? number(settings["max_size"]) : null;
 
 /** The limit and its unit, for bars of single chunks. */
 export const measureOf = (settings: Settings): { limit: number; unit: "tokens" | "chars" } | null => {
@@ -28,7 +29,13 @@ export function bandOf(settings: Settings): string {
 
 /** A value as text, as it would stand in a file of settings. */
 export const shown = (value: unknown): string =>
-  Array.isArray(value) ? (value.length > 0 ? value.map(String).join(", ") : "–") : value === null || value === undefined || value === "" ? "–" : String(value);
+  Array.isArray(value)
+    ? value.length > 0
+      ? value.map(String).join(", ")
+      : "–"
+    : value === null || value === undefined || value === ""
+      ? "–"
+      : String(value);
 
 /** Keys whose values differ. */
 export const differences = (before: Settings, after: Settings): [string, unknown, unknown][] =>

@@ -4,7 +4,8 @@ import { DATA, ofExtensions } from "./filter.ts";
 import type { Statistics } from "./ranges.ts";
 import { statisticsOf } from "./sizes.ts";
 
-export type SmellName = "headings" | "small" | "oversize" | "torn" | "repeated" | "data" | "textless" | "pending" | "disabled";
+export type SmellName =
+  "headings" | "small" | "oversize" | "torn" | "repeated" | "data" | "textless" | "pending" | "disabled";
 
 export interface Smell {
   name: SmellName;
@@ -29,7 +30,12 @@ export interface Facts {
 /** Fewest tokens of which it is worth saying that most are data; as indexing has it. */
 const LEAST_TOKENS = 2_000;
 
-export async function smellsOf(collection: string, statistics: Statistics, { documents, pending, least }: Facts, signal: AbortSignal): Promise<Smell[]> {
+export async function smellsOf(
+  collection: string,
+  statistics: Statistics,
+  { documents, pending, least }: Facts,
+  signal: AbortSignal,
+): Promise<Smell[]> {
   const count = (filter: string) => statisticsOf(collection, filter, signal);
   const filters = {
     headings: "content_type=heading",
@@ -39,21 +45,38 @@ export async function smellsOf(collection: string, statistics: Statistics, { doc
     data: ofExtensions(DATA),
   };
   const [headings, small, oversize, torn, data] = await Promise.all([
-    count(filters.headings), filters.small ? count(filters.small) : null, count(filters.oversize), count(filters.torn), count(filters.data),
+    count(filters.headings),
+    filters.small ? count(filters.small) : null,
+    count(filters.oversize),
+    count(filters.torn),
+    count(filters.data),
   ]);
   const of = statistics.chunks;
-  const smell = (name: "headings" | "small" | "oversize" | "torn", found: Statistics | null, share: number): Smell | null =>
+  const smell = (
+    name: "headings" | "small" | "oversize" | "torn",
+    found: Statistics | null,
+    share: number,
+  ): Smell | null =>
     found && { name, count: found.chunks, of, filter: filters[name], isMuch: found.chunks > of * share };
   const { repeated } = statistics;
   // Those of the most repeated texts: the filter language cannot ask for all.
-  const copies = repeated.most.flatMap(({ some }) => some).map(({ chunk_id }) => `chunk_id=${chunk_id}`).join(" or ");
+  const copies = repeated.most
+    .flatMap(({ some }) => some)
+    .map(({ chunk_id }) => `chunk_id=${chunk_id}`)
+    .join(" or ");
   const textless = Math.max(0, documents - statistics.documents);
   return [
     smell("headings", headings, 0),
     smell("small", small, 0.02),
     smell("oversize", oversize, 0),
     smell("torn", torn, 0.02),
-    { name: "repeated" as const, count: repeated.chunks, of, ...(copies && { filter: copies }), isMuch: repeated.chunks > of * 0.02 },
+    {
+      name: "repeated" as const,
+      count: repeated.chunks,
+      of,
+      ...(copies && { filter: copies }),
+      isMuch: repeated.chunks > of * 0.02,
+    },
     await dominant(collection, statistics, data, signal),
     { name: "textless" as const, count: textless, of: documents, isMuch: textless > documents * 0.1 },
     { name: "pending" as const, count: pending, of, isMuch: pending > 0 },
@@ -62,14 +85,21 @@ export async function smellsOf(collection: string, statistics: Statistics, { doc
 }
 
 /** The kind of data files that makes more than half of all tokens, where there are other files. */
-async function dominant(collection: string, statistics: Statistics, data: Statistics, signal: AbortSignal): Promise<Smell> {
+async function dominant(
+  collection: string,
+  statistics: Statistics,
+  data: Statistics,
+  signal: AbortSignal,
+): Promise<Smell> {
   const all = statistics.tokens.sum;
   const none: Smell = { name: "data", count: 0, of: all, isMuch: false };
   if (data.tokens.sum < LEAST_TOKENS || data.tokens.sum * 2 <= all) return none;
   for (const extension of DATA) {
     const found = await statisticsOf(collection, ofExtensions([extension]), signal);
     if (found.tokens.sum * 2 <= all) continue;
-    return found.documents === statistics.documents ? none : { name: "data", count: found.tokens.sum, of: all, filter: ofExtensions([extension]), isMuch: true, extension };
+    return found.documents === statistics.documents
+      ? none
+      : { name: "data", count: found.tokens.sum, of: all, filter: ofExtensions([extension]), isMuch: true, extension };
   }
   return none;
 }

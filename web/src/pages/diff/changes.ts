@@ -32,7 +32,8 @@ export function byDocument(changes: Change[]): DocumentChanges[] {
   const documents = new Map<string, DocumentChanges>();
   for (const change of changes) {
     let document = documents.get(change.doc_id);
-    if (!document) documents.set(change.doc_id, (document = { doc_id: change.doc_id, changes: [], counts: none(), tokens: 0 }));
+    if (!document)
+      documents.set(change.doc_id, (document = { doc_id: change.doc_id, changes: [], counts: none(), tokens: 0 }));
     document.changes.push(change);
     document.counts[kindOf(change)] += 1;
     if (change.embed) document.tokens += change.new?.token_count ?? 0;
@@ -43,7 +44,11 @@ export function byDocument(changes: Change[]): DocumentChanges[] {
 /** Documents that have a change of these kinds, of all kinds if none is chosen, and whose id has the text. */
 export function filtered(documents: DocumentChanges[], kinds: ReadonlySet<Kind>, query: string): DocumentChanges[] {
   const wanted = query.trim().toLowerCase();
-  return documents.filter(({ doc_id, counts }) => (kinds.size === 0 || KINDS.some((kind) => kinds.has(kind) && counts[kind] > 0)) && doc_id.toLowerCase().includes(wanted));
+  return documents.filter(
+    ({ doc_id, counts }) =>
+      (kinds.size === 0 || KINDS.some((kind) => kinds.has(kind) && counts[kind] > 0))
+      && doc_id.toLowerCase().includes(wanted),
+  );
 }
 
 export interface Affected {
@@ -54,7 +59,8 @@ export interface Affected {
 /** Changes by hand on chunks that are changed or removed: the chunk that each is on now, else the one that it was made for. */
 export function affected(overlays: Overlay[], changes: Change[]): Affected[] {
   const gone = new Map<string, Change>();
-  for (const change of changes) if (change.old && (change.kind === "changed" || change.kind === "removed")) gone.set(change.old.chunk_id, change);
+  for (const change of changes)
+    if (change.old && (change.kind === "changed" || change.kind === "removed")) gone.set(change.old.chunk_id, change);
   return overlays.flatMap((overlay) => {
     const change = gone.get(overlay.on ?? overlay.chunk_id);
     return change ? [{ overlay, change }] : [];

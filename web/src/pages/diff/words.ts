@@ -17,8 +17,15 @@ type Lists = typeof import("diff").diffArrays;
 
 function compareLists(diffArrays: Lists, before: string[], after: string[]): Part[] {
   const changes = diffArrays(before, after, { timeout: PATIENCE });
-  if (!changes) return [{ text: before.join(""), kind: "removed" }, { text: after.join(""), kind: "added" }];
-  return changes.map(({ value, added, removed }) => ({ text: value.join(""), kind: added ? "added" : removed ? "removed" : "same" }));
+  if (!changes)
+    return [
+      { text: before.join(""), kind: "removed" },
+      { text: after.join(""), kind: "added" },
+    ];
+  return changes.map(({ value, added, removed }) => ({
+    text: value.join(""),
+    kind: added ? "added" : removed ? "removed" : "same",
+  }));
 }
 
 /** Whole lines are compared first, then the words of lines that took the place of others. */
@@ -38,7 +45,8 @@ export async function compareWords(before: string, after: string): Promise<Part[
     const [old, now] = line.kind === "removed" ? [line.text, next.text] : [next.text, line.text];
     const words = merged(compareLists(diffArrays, wordsOf(old), wordsOf(now)));
     const common = words.reduce((sum, { text, kind }) => sum + (kind === "same" ? text.trim().length : 0), 0);
-    if (common < ALIKE * Math.min(old.trim().length, now.trim().length)) parts.push({ text: old, kind: "removed" }, { text: now, kind: "added" });
+    if (common < ALIKE * Math.min(old.trim().length, now.trim().length))
+      parts.push({ text: old, kind: "removed" }, { text: now, kind: "added" });
     else parts.push(...words);
   }
   return merged(parts);

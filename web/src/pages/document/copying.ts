@@ -11,4 +11,5 @@ export async function copyAs(what: string, text: string): Promise<void> {
 }
 
 /** The address of a chunk alone, which holds wherever its document goes. */
-export const linkOf = (collection: string, chunk_id: string): string => location.origin + href`/c/${collection}/k/${chunk_id}`;
+export const linkOf = (collection: string, chunk_id: string): string =>
+  location.origin + href`/c/${collection}/k/${chunk_id}`;

@@ -64,11 +64,17 @@ export class DocumentData {
     const aside = (done: Promise<void>) => void done.catch((failure: unknown) => signal.aborted || complain(failure));
     try {
       const info = ok(api.GET("/api/v1/collections/{collection}/documents/{doc_id}", params));
-      aside(ok(api.GET("/api/v1/collections/{collection}/documents/{doc_id}/outline", params)).then((rows) => void (this.outline = rows)));
-      aside(ok(api.GET("/api/v1/collections/{collection}/configuration", params)).then(({ current, planned }) => {
-        this.settings = current ?? planned;
-        this.isExact = current !== undefined;
-      }));
+      aside(
+        ok(api.GET("/api/v1/collections/{collection}/documents/{doc_id}/outline", params)).then(
+          (rows) => void (this.outline = rows),
+        ),
+      );
+      aside(
+        ok(api.GET("/api/v1/collections/{collection}/configuration", params)).then(({ current, planned }) => {
+          this.settings = current ?? planned;
+          this.isExact = current !== undefined;
+        }),
+      );
       await this.#loadChunks(source, signal);
       this.info = await info;
       aside(this.loadOverlays());
@@ -83,7 +89,12 @@ export class DocumentData {
     let cursor: string | undefined;
     do {
       const query = { doc_id: this.doc_id, limit: PAGE, ...(cursor && { cursor }) };
-      const page = await ok(api.GET("/api/v1/collections/{collection}/chunks", { params: { path: { collection: this.collection }, query }, signal }));
+      const page = await ok(
+        api.GET("/api/v1/collections/{collection}/chunks", {
+          params: { path: { collection: this.collection }, query },
+          signal,
+        }),
+      );
       // Summaries are no part of the source; they stand behind the chunks.
       for (const chunk of page.chunks) if (!chunk.artifact) chunks.push(chunk);
       cursor = page.next ?? undefined;
@@ -125,10 +136,16 @@ export class DocumentData {
     let cursor: string | undefined;
     do {
       const query = { limit: PAGE, ...(cursor && { cursor }) };
-      const page = await ok(api.GET("/api/v1/collections/{collection}/overlays", { params: { path: { collection: this.collection }, query }, signal }));
+      const page = await ok(
+        api.GET("/api/v1/collections/{collection}/overlays", {
+          params: { path: { collection: this.collection }, query },
+          signal,
+        }),
+      );
       for (const overlay of page.overlays) {
         if (overlay.on && overlay.boundary) {
-          if (overlay.on_doc_id === this.doc_id) boundaries.set(overlay.on, [...(boundaries.get(overlay.on) ?? []), overlay]);
+          if (overlay.on_doc_id === this.doc_id)
+            boundaries.set(overlay.on, [...(boundaries.get(overlay.on) ?? []), overlay]);
         } else if (overlay.on && overlay.on_doc_id === this.doc_id) overlays.set(overlay.on, overlay);
         else if (!overlay.on && overlay.doc_id === this.doc_id) orphans.push(overlay);
       }
@@ -160,7 +177,11 @@ export class DocumentData {
   /** The chunk as the server has it now, and the tag of that. */
   async read(chunk_id: string): Promise<{ detail: Detail; tag: string }> {
     const path = { collection: this.collection, chunk: chunk_id };
-    const answer = await api.GET("/api/v1/collections/{collection}/chunks/{chunk}", { params: { path }, signal: this.signal, cache: "no-store" });
+    const answer = await api.GET("/api/v1/collections/{collection}/chunks/{chunk}", {
+      params: { path },
+      signal: this.signal,
+      cache: "no-store",
+    });
     const detail = await ok(Promise.resolve(answer));
     this.#take([detail]);
     return { detail, tag: answer.response.headers.get("etag") ?? "" };
@@ -168,8 +189,13 @@ export class DocumentData {
 
   /** Changes one chunk, if it is still what the tag says. */
   async change(chunk_id: string, change: Change, tag?: string): Promise<Detail> {
-    const params = { path: { collection: this.collection, chunk: chunk_id }, ...(tag && { header: { "If-Match": tag } }) };
-    const detail = await ok(api.PATCH("/api/v1/collections/{collection}/chunks/{chunk}", { params, body: change as Schemas["ChunkChange"] }));
+    const params = {
+      path: { collection: this.collection, chunk: chunk_id },
+      ...(tag && { header: { "If-Match": tag } }),
+    };
+    const detail = await ok(
+      api.PATCH("/api/v1/collections/{collection}/chunks/{chunk}", { params, body: change as Schemas["ChunkChange"] }),
+    );
     this.#take([detail]);
     return detail;
   }
@@ -177,7 +203,12 @@ export class DocumentData {
   /** Changes chunks, all or none. */
   async amend(ids: string[], change: Change): Promise<void> {
     const params = { path: { collection: this.collection } };
-    await ok(api.POST("/api/v1/collections/{collection}/chunks/amend", { params, body: { chunks: ids, ...change } as Schemas["AmendRequestInput"] }));
+    await ok(
+      api.POST("/api/v1/collections/{collection}/chunks/amend", {
+        params,
+        body: { chunks: ids, ...change } as Schemas["AmendRequestInput"],
+      }),
+    );
     const changed = new Set(ids);
     if (change.enabled !== undefined && change.enabled !== null) {
       const enabled = change.enabled;
@@ -195,7 +226,10 @@ export class DocumentData {
     const { chunks } = await ok(
       "with" in how
         ? api.POST("/api/v1/collections/{collection}/chunks/{chunk}/merge", { params, body: how })
-        : api.POST("/api/v1/collections/{collection}/chunks/{chunk}/split", { params, body: how as Schemas["Divided"] }),
+        : api.POST("/api/v1/collections/{collection}/chunks/{chunk}/split", {
+            params,
+            body: how as Schemas["Divided"],
+          }),
     );
     await this.load();
     return chunks;
@@ -220,14 +254,33 @@ export class DocumentData {
       const now = byId.get(chunk.chunk_id);
       if (!now) return chunk;
       const { text, char_count, word_count, token_count, token_level, oversize, enabled, embedded } = now;
-      return { ...chunk, text, char_count, word_count, token_count, token_level, oversize, enabled, embedded, edited: isEdited(now.overlay) };
+      return {
+        ...chunk,
+        text,
+        char_count,
+        word_count,
+        token_count,
+        token_level,
+        oversize,
+        enabled,
+        embedded,
+        edited: isEdited(now.overlay),
+      };
     });
   }
 
   /** Tokens or characters of a text, by what counts the chunks. */
   async count(text: string, signal: AbortSignal): Promise<number> {
     const most = 1_000_000;
-    const whole = { preset: "adaptive", strategy: "adaptive", short_size: most, long_size: most, max_size: most, target_size: most, medium_max_size: most };
+    const whole = {
+      preset: "adaptive",
+      strategy: "adaptive",
+      short_size: most,
+      long_size: most,
+      max_size: most,
+      target_size: most,
+      medium_max_size: most,
+    };
     const settings = { ...this.settings, ...whole, context: "none" as const, overlap_size: 0, medium_overlap_size: 0 };
     const body: Partial<Schemas["PreviewRequest"]> = { text, settings };
     const { statistics } = await ok(api.POST("/api/v1/preview", { body: body as Schemas["PreviewRequest"], signal }));

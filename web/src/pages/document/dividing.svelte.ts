@@ -38,7 +38,12 @@ export class Dividing {
     const chunk = data.chunks[at];
     if (!chunk || !data.layout || place === null) return;
     const byte = chunk.start_byte + bytesOf(data.source.slice(data.layout.start[at], place));
-    await this.#do(chunk.chunk_id, { byte }, () => t().document.divide.wasSplit(t().chunks.chunk(chunk.chunk_index)), ([, after]) => [after, { with: "previous" }]);
+    await this.#do(
+      chunk.chunk_id,
+      { byte },
+      () => t().document.divide.wasSplit(t().chunks.chunk(chunk.chunk_index)),
+      ([, after]) => [after, { with: "previous" }],
+    );
   }
   async merge(at: number, side: Side): Promise<void> {
     const { chunks } = this.data;
@@ -47,12 +52,23 @@ export class Dividing {
     if (!chunk || !second || this.whyNot(at, side)) return;
     const other = chunks[side === "next" ? at + 1 : at - 1]!;
     await this.#do(
-      chunk.chunk_id, { with: side }, () => t().document.divide.wereMerged(t().chunks.chunk(Math.min(chunk.chunk_index, other.chunk_index)), t().chunks.chunk(Math.max(chunk.chunk_index, other.chunk_index))),
+      chunk.chunk_id,
+      { with: side },
+      () =>
+        t().document.divide.wereMerged(
+          t().chunks.chunk(Math.min(chunk.chunk_index, other.chunk_index)),
+          t().chunks.chunk(Math.max(chunk.chunk_index, other.chunk_index)),
+        ),
       ([both]) => [both, { byte: second.start_byte }],
     );
   }
 
-  async #do(chunk_id: string, how: Parameters<DocumentData["divide"]>[1], said: () => string, undo: (made: string[]) => [string | undefined, Parameters<DocumentData["divide"]>[1]]): Promise<void> {
+  async #do(
+    chunk_id: string,
+    how: Parameters<DocumentData["divide"]>[1],
+    said: () => string,
+    undo: (made: string[]) => [string | undefined, Parameters<DocumentData["divide"]>[1]],
+  ): Promise<void> {
     const { data } = this;
     if (this.busy) return;
     this.busy = true;

@@ -30,7 +30,13 @@ export class Explanations {
     if (this.#asked || !info || !settings) return;
     this.#asked = this.loading = true;
     try {
-      const body = { doc_id: data.doc_id, text: data.source, hint: { format: info.format }, settings, explain: true } as Schemas["PreviewRequest"];
+      const body = {
+        doc_id: data.doc_id,
+        text: data.source,
+        hint: { format: info.format },
+        settings,
+        explain: true,
+      } as Schemas["PreviewRequest"];
       const { explanations = [] } = await ok(api.POST("/api/v1/preview", { body, signal: data.signal }));
       this.known = new Map(explanations.map((one) => [one.chunk_id as string, one]));
       this.failure = undefined;
@@ -43,7 +49,10 @@ export class Explanations {
   };
 }
 
-export const unitOf = (words: Messages["chunks"], unit: Schemas["Unit"]) => (n: number): string => (unit === "chars" ? words.chars(n) : words.tokens(n));
+export const unitOf =
+  (words: Messages["chunks"], unit: Schemas["Unit"]) =>
+  (n: number): string =>
+    unit === "chars" ? words.chars(n) : words.tokens(n);
 
 /** Why a chunk begins, in a sentence. */
 export function beginOf(messages: Messages, { begin }: Explained): string {
@@ -56,12 +65,21 @@ export function beginOf(messages: Messages, { begin }: Explained): string {
 /** Why a chunk ends, in a sentence. */
 export function endOf(messages: Messages, { end, unit, max_size }: Explained): string {
   const words = messages.document.why;
-  const sentence = end.why === "document" ? words.end
-    : end.why === "section" ? (end.title ? words.hard(end.title) : words.hardNamed)
-    : end.why === "full" ? words.full
-    : end.why === "balanced" ? words.balanced
-    : words.split(messages.chunks.cut.names[end.cut] ?? end.cut);
-  return "size_with_next" in end ? `${sentence} (${words.withNext(unitOf(messages.chunks, unit)(end.size_with_next), max_size)})` : sentence;
+  const sentence =
+    end.why === "document"
+      ? words.end
+      : end.why === "section"
+        ? end.title
+          ? words.hard(end.title)
+          : words.hardNamed
+        : end.why === "full"
+          ? words.full
+          : end.why === "balanced"
+            ? words.balanced
+            : words.split(messages.chunks.cut.names[end.cut] ?? end.cut);
+  return "size_with_next" in end
+    ? `${sentence} (${words.withNext(unitOf(messages.chunks, unit)(end.size_with_next), max_size)})`
+    : sentence;
 }
 
 /** What stands on the mark where a chunk begins: why it does, and what the chunk before would have been with it. */

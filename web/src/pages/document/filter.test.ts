@@ -5,14 +5,39 @@ import type { Chunk } from "../../chunks/types.ts";
 import { findInSource, fold, passing, type Filter } from "./filter.ts";
 
 const source = "Über den Fluss.\nПаром уходит в семь.\n渡轮七点出发。\nThe ferry leaves.";
-const spans = [[0, 15], [16, 36], [37, 44], [45, 62]] as const;
-const chunks = spans.map(([start_char, end_char], chunk_index) => ({
-  chunk_id: `${chunk_index}`.repeat(32), chunk_index, start_char, end_char, context: "", content: source.slice(start_char, end_char), section_path: chunk_index === 3 ? ["Harbour"] : [],
-  token_count: 10 * (chunk_index + 1), token_level: "normal", cut: chunk_index ? "full" : "document", enabled: chunk_index !== 2,
-}) as unknown as Chunk);
+const spans = [
+  [0, 15],
+  [16, 36],
+  [37, 44],
+  [45, 62],
+] as const;
+const chunks = spans.map(
+  ([start_char, end_char], chunk_index) =>
+    ({
+      chunk_id: `${chunk_index}`.repeat(32),
+      chunk_index,
+      start_char,
+      end_char,
+      context: "",
+      content: source.slice(start_char, end_char),
+      section_path: chunk_index === 3 ? ["Harbour"] : [],
+      token_count: 10 * (chunk_index + 1),
+      token_level: "normal",
+      cut: chunk_index ? "full" : "document",
+      enabled: chunk_index !== 2,
+    }) as unknown as Chunk,
+);
 const layout = lay(source, chunks);
 const all: Filter = { text: "", show: "all", cut: "", levels: new Set(), size: null };
-const pass = (filter: Partial<Filter>) => passing(chunks, layout, () => fold(source), new Map(), { ...all, ...filter }, ({ token_count }) => token_count);
+const pass = (filter: Partial<Filter>) =>
+  passing(
+    chunks,
+    layout,
+    () => fold(source),
+    new Map(),
+    { ...all, ...filter },
+    ({ token_count }) => token_count,
+  );
 
 test("text is found in any script and case", () => {
   assert.deepEqual(pass({ text: "über" }), [0]);
@@ -27,7 +52,10 @@ test("what crosses a border is in neither chunk", () => {
 });
 
 test("a text in two windows that overlap is in both", () => {
-  assert.deepEqual([...findInSource("abcdef", "cd", { start: Uint32Array.of(0, 2), end: Uint32Array.of(4, 6) })], [0, 1]);
+  assert.deepEqual(
+    [...findInSource("abcdef", "cd", { start: Uint32Array.of(0, 2), end: Uint32Array.of(4, 6) })],
+    [0, 1],
+  );
 });
 
 test("lower case keeps positions", () => {

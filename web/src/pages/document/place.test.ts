@@ -4,11 +4,18 @@ import { lay } from "../../chunks/layout.ts";
 import type { Chunk } from "../../chunks/types.ts";
 import { bytesOf, isInside, lineOf, middleOf, pieces, placeAt, positionOf } from "./place.ts";
 
-const laid = (source: string) => lay(source, [{ start_char: 0, end_char: Array.from(source).length, context: "" } as Chunk]);
+const laid = (source: string) =>
+  lay(source, [{ start_char: 0, end_char: Array.from(source).length, context: "" } as Chunk]);
 
 test("places are lines and characters, and back", () => {
   const layout = laid("first 🍵 line\r\n第二行。还有。\n\nlast");
-  for (const [line, character, place] of [[1, 1, 0], [1, 8, 8], [2, 1, 15], [2, 5, 19], [4, 1, 24]] as const) {
+  for (const [line, character, place] of [
+    [1, 1, 0],
+    [1, 8, 8],
+    [2, 1, 15],
+    [2, 5, 19],
+    [4, 1, 24],
+  ] as const) {
     assert.equal(placeAt(layout, line, character), place);
     assert.deepEqual(positionOf(layout, place), [line, character]);
   }
@@ -18,7 +25,10 @@ test("places are lines and characters, and back", () => {
 
 test("a place has text of the chunk on both sides", () => {
   const layout = laid("one\n\ntwo\n");
-  assert.deepEqual([0, 3, 4, 5, 6, 8, 9].map((place) => isInside(layout, 0, place)), [false, true, true, true, true, false, false]);
+  assert.deepEqual(
+    [0, 3, 4, 5, 6, 8, 9].map((place) => isInside(layout, 0, place)),
+    [false, true, true, true, true, false, false],
+  );
   assert.deepEqual(pieces(layout, 0, 5), ["one\n\n", "two\n"]);
 });
 

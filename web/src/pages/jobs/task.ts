@@ -12,8 +12,19 @@ export function kindOf({ task, settings }: Job): Kind {
 }
 
 export type Report = Partial<{
-  indexed: number; unchanged: number; carried: number; empty: number; chunks: number; embedded: number; reused: number; added: number; removed: number;
-  tokens_to_embed: number; pending: number; generation: number; switched: number;
+  indexed: number;
+  unchanged: number;
+  carried: number;
+  empty: number;
+  chunks: number;
+  embedded: number;
+  reused: number;
+  added: number;
+  removed: number;
+  tokens_to_embed: number;
+  pending: number;
+  generation: number;
+  switched: number;
   failed: { doc_id?: string; path?: string; message?: string; error?: string }[];
   skipped_reasons: Record<string, number>;
   notices: Schemas["Notice"][];
@@ -23,7 +34,11 @@ export type Report = Partial<{
 
 /** The answer of a job, as far as it is a report of a run or of pruning. */
 export const reportOf = ({ answer }: Job): Report | null =>
-  Array.isArray(answer) ? { generations: answer as Schemas["PrunedGeneration"][] } : answer && typeof answer === "object" ? (answer as Report) : null;
+  Array.isArray(answer)
+    ? { generations: answer as Schemas["PrunedGeneration"][] }
+    : answer && typeof answer === "object"
+      ? (answer as Report)
+      : null;
 
 /** Seconds that it took, or takes so far. */
 export function secondsOf({ started_at, finished_at }: Job, now = Date.now()): number | null {
@@ -44,16 +59,21 @@ export function outcomeOf(report: Report, words: OutcomeWords): string {
   if (report.indexed === undefined) return "";
   const written = report.indexed + (report.carried ?? 0);
   const failed = report.failed?.length ?? 0;
-  return [written > 0 ? words.documents(written) : words.nothingChanged, failed > 0 && words.failedDocuments(failed)].filter(Boolean).join(", ");
+  return [written > 0 ? words.documents(written) : words.nothingChanged, failed > 0 && words.failedDocuments(failed)]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /** What asks for the same once more; none for what a request cannot ask for. */
 export function againOf(job: Job): Schemas["JobRequest"] | null {
   const { task } = job;
   const kind = kindOf(job);
-  if (task.kind === "index" && kind === "index") return { kind, collection: task.collection, request: task.request, settings: job.settings ?? {} };
-  if (task.kind === "index" && kind === "reindex") return { kind, collection: task.collection, settings: job.settings ?? {} };
-  if (task.kind === "index" && kind === "migrate") return { kind, collection: task.collection, embedder: String(job.settings?.["embedder"] ?? "none") };
+  if (task.kind === "index" && kind === "index")
+    return { kind, collection: task.collection, request: task.request, settings: job.settings ?? {} };
+  if (task.kind === "index" && kind === "reindex")
+    return { kind, collection: task.collection, settings: job.settings ?? {} };
+  if (task.kind === "index" && kind === "migrate")
+    return { kind, collection: task.collection, embedder: String(job.settings?.["embedder"] ?? "none") };
   if (task.kind === "prune") return { kind: "prune", collection: task.collection, request: task.request };
   return null;
 }

@@ -5,7 +5,15 @@ import { resource } from "../../api/resource.svelte.ts";
 import { href } from "../../app/router.svelte.ts";
 import { mostOf, sumOf, valuesOf } from "./parts.ts";
 import { questionsOf, savedFor } from "./questions.ts";
-import { STAGES, hitsOf, passagesOf, type Hit, type SearchAnswer, type SearchRequest, type StageName } from "./setup.ts";
+import {
+  STAGES,
+  hitsOf,
+  passagesOf,
+  type Hit,
+  type SearchAnswer,
+  type SearchRequest,
+  type StageName,
+} from "./setup.ts";
 
 export class Answers {
   #request: () => SearchRequest | null;
@@ -30,13 +38,24 @@ export class Answers {
       },
       () => request()?.query,
     );
-    const named = $derived.by(() => (this.data?.answer.searched === 1 ? this.data.answer.collections[0]!.collection : ""));
-    this.#saved = resource(async (signal) => (named ? questionsOf(named, signal) : []), () => named);
+    const named = $derived.by(() =>
+      this.data?.answer.searched === 1 ? this.data.answer.collections[0]!.collection : "",
+    );
+    this.#saved = resource(
+      async (signal) => (named ? questionsOf(named, signal) : []),
+      () => named,
+    );
   }
 
-  get data() { return this.answer.data; }
-  get loading() { return this.answer.loading && this.#request() !== null; }
-  get failure() { return this.#request() === null ? undefined : this.answer.failure; }
+  get data() {
+    return this.answer.data;
+  }
+  get loading() {
+    return this.answer.loading && this.#request() !== null;
+  }
+  get failure() {
+    return this.#request() === null ? undefined : this.answer.failure;
+  }
   reload = () => this.answer.reload();
   questionsChanged = () => this.#saved.reload();
 
@@ -59,7 +78,9 @@ export class Answers {
 
   /** Stages that ran for the collection of a hit. */
   ranFor(hit: Hit): StageName[] {
-    const mode = this.data?.answer.collections.find(({ collection, generation }) => collection === hit.collection && generation === hit.generation)?.mode;
+    const mode = this.data?.answer.collections.find(
+      ({ collection, generation }) => collection === hit.collection && generation === hit.generation,
+    )?.mode;
     if (mode && mode !== "hybrid") return [mode];
     return STAGES.filter((stage) => stage !== "sparse" || this.hits.some(({ sparse }) => sparse));
   }
@@ -69,7 +90,11 @@ export class Answers {
     if (generation === undefined || !this.data) return collection;
     const { answer, request } = this.data;
     const name = `${collection}@${generation}`;
-    const isOld = request.all_versions && answer.collections.some((searched) => searched.collection === collection && searched.generation !== generation);
+    const isOld =
+      request.all_versions
+      && answer.collections.some(
+        (searched) => searched.collection === collection && searched.generation !== generation,
+      );
     return isOld || request.collections.includes(name) ? name : collection;
   }
 
@@ -80,6 +105,10 @@ export class Answers {
 
   /** What a hit of a collection needs. */
   leastFor(hit: Hit): number | null {
-    return this.data?.answer.collections.find(({ collection, generation }) => collection === hit.collection && generation === hit.generation)?.min_relevance ?? null;
+    return (
+      this.data?.answer.collections.find(
+        ({ collection, generation }) => collection === hit.collection && generation === hit.generation,
+      )?.min_relevance ?? null
+    );
   }
 }

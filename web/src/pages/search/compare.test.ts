@@ -4,7 +4,18 @@ import { compare } from "./compare.ts";
 import type { Hit } from "./setup.ts";
 
 const hits = (...ids: string[]): Hit[] =>
-  ids.map((id, at) => ({ collection: "c", generation: 1, chunk_id: id, doc_id: id[0], rank: at + 1, start_byte: 10 * Number(id[1] ?? 0), end_byte: 10 * Number(id[1] ?? 0) + 15 }) as unknown as Hit);
+  ids.map(
+    (id, at) =>
+      ({
+        collection: "c",
+        generation: 1,
+        chunk_id: id,
+        doc_id: id[0],
+        rank: at + 1,
+        start_byte: 10 * Number(id[1] ?? 0),
+        end_byte: 10 * Number(id[1] ?? 0) + 15,
+      }) as unknown as Hit,
+  );
 
 test("what moved is counted in ranks, from the side that is looked at", () => {
   const { a, b, both, onlyA, onlyB, sameFirst } = compare(hits("x", "y", "z"), hits("x", "z", "w"));

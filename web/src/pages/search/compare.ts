@@ -27,7 +27,11 @@ export interface Comparison {
 
 const idOf = (hit: Hit): string => `${hit.collection}/${hit.chunk_id}`;
 const overlaps = (a: Hit, b: Hit): boolean =>
-  a.doc_id === b.doc_id && a.collection === b.collection && keyOf(a) !== keyOf(b) && a.start_byte < b.end_byte && b.start_byte < a.end_byte;
+  a.doc_id === b.doc_id
+  && a.collection === b.collection
+  && keyOf(a) !== keyOf(b)
+  && a.start_byte < b.end_byte
+  && b.start_byte < a.end_byte;
 
 function movements(hits: Hit[], others: Hit[]): Movement[] {
   const at = new Map(others.map((hit, place) => [idOf(hit), place]));
@@ -49,9 +53,16 @@ export function compare(a: Hit[], b: Hit[]): Comparison {
   const matches = a.map((hit) => b.findIndex((other) => idOf(other) === idOf(hit) || overlaps(hit, other)));
   const depth = Math.max(a.length, b.length);
   let likeness = 0;
-  for (let n = 0; n < depth; n += 1) likeness += matches.slice(0, n + 1).filter((at) => at >= 0 && at <= n).length / (n + 1) / depth;
+  for (let n = 0; n < depth; n += 1)
+    likeness += matches.slice(0, n + 1).filter((at) => at >= 0 && at <= n).length / (n + 1) / depth;
   return {
-    a: ofA, b: ofB, both, recut: recut(ofA), onlyA: a.length - both - recut(ofA), onlyB: b.length - both - recut(ofB), likeness: depth === 0 ? 1 : Math.min(1, likeness),
+    a: ofA,
+    b: ofB,
+    both,
+    recut: recut(ofA),
+    onlyA: a.length - both - recut(ofA),
+    onlyB: b.length - both - recut(ofB),
+    likeness: depth === 0 ? 1 : Math.min(1, likeness),
     sameFirst: matches[0] === 0,
   };
 }

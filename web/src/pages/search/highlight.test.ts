@@ -4,10 +4,15 @@ import { excerpt, highlight } from "./highlight.ts";
 
 /** The text with `[matches]` and `(common words)` marked. */
 const marked = (text: string, terms: string[]) =>
-  highlight(text, terms).map(({ text, kind }) => (kind === "term" ? `[${text}]` : kind ? `(${text})` : text)).join("");
+  highlight(text, terms)
+    .map(({ text, kind }) => (kind === "term" ? `[${text}]` : kind ? `(${text})` : text))
+    .join("");
 
 test("words of a stem are marked", () => {
-  assert.equal(marked("Retry, retries and retrying: a retriever", ["retri"]), "[Retry], [retries] and retrying: a [retriever]");
+  assert.equal(
+    marked("Retry, retries and retrying: a retriever", ["retri"]),
+    "[Retry], [retries] and retrying: a [retriever]",
+  );
   assert.equal(marked("Repeating requests, repeat", ["repeat", "request"]), "[Repeating] [requests], [repeat]");
   assert.equal(marked("run, running, rune, prune", ["run"]), "[run], [running], [rune], prune");
 });
@@ -18,7 +23,10 @@ test("a short stem marks no longer word", () => {
 });
 
 test("Russian words are marked with their endings, whatever the case and ё", () => {
-  assert.equal(marked("Зависимости и зависимостями, ЗАВИСИМ", ["зависим"]), "[Зависимости] и [зависимостями], [ЗАВИСИМ]");
+  assert.equal(
+    marked("Зависимости и зависимостями, ЗАВИСИМ", ["зависим"]),
+    "[Зависимости] и [зависимостями], [ЗАВИСИМ]",
+  );
   assert.equal(marked("чёрный, черная", ["черн"]), "[чёрный], [черная]");
 });
 
@@ -33,14 +41,22 @@ test("Chinese beside Latin is divided", () => {
 });
 
 test("identifiers are marked whole, or by their parts", () => {
-  assert.equal(marked("maxChunkSize of max_chunk_size", ["maxchunksize", "chunk"]), "[maxChunkSize] of max_[chunk]_size");
+  assert.equal(
+    marked("maxChunkSize of max_chunk_size", ["maxchunksize", "chunk"]),
+    "[maxChunkSize] of max_[chunk]_size",
+  );
   assert.equal(marked("parseHTMLText", ["html"]), "parse[HTML]Text");
   assert.equal(marked("utf8 and 8", ["8"]), "utf[8] and [8]");
 });
 
 test("runs are the text, whatever is in it", () => {
   const text = "㈱ ﬁle İstanbul <b>file</b> 馒头 \u{20000}\u{20001} 😀";
-  assert.equal(highlight(text, ["file", "馒头", "\u{20000}\u{20001}", "istanbul"]).map(({ text }) => text).join(""), text);
+  assert.equal(
+    highlight(text, ["file", "馒头", "\u{20000}\u{20001}", "istanbul"])
+      .map(({ text }) => text)
+      .join(""),
+    text,
+  );
 });
 
 test("an excerpt begins near the first match that is far below", () => {

@@ -10,20 +10,31 @@ export interface Run {
 
 /** Words that nearly every text has: they count a tenth in the relevance, and are marked as faintly. */
 const COMMON = new Set(
-  ("a about after all also an and any are as at be been before being between but by can could did do does done during each for from had has have he how i if in " +
-    "into is it its many may me might more most much must my no not of on one or our she should so some such than that the their them then there these they " +
-    "this those to us use was we were what when where which who whose why will with would you your " +
-    "а без более бы был была были было быть в вам вас во вот все вы где да для до его ее если есть еще же за и из или им их к как какие какой когда которые который " +
-    "кто ли между мне можно мы на над нам нас не него нет ни них но о об он она они от по под при с со так также то того тоже только тот у уже чем что чтобы эта эти это этого этой этом этот я").split(" "),
+  (
+    "a about after all also an and any are as at be been before being between but by can could did do does done during each for from had has have he how i if in "
+    + "into is it its many may me might more most much must my no not of on one or our she should so some such than that the their them then there these they "
+    + "this those to us use was we were what when where which who whose why will with would you your "
+    + "а без более бы был была были было быть в вам вас во вот все вы где да для до его ее если есть еще же за и из или им их к как какие какой когда которые который "
+    + "кто ли между мне можно мы на над нам нас не него нет ни них но о об он она они от по под при с со так также то того тоже только тот у уже чем что чтобы эта эти это этого этой этом этот я"
+  ).split(" "),
 );
-const COMMON_CHARACTERS = /[的了是在和与或有也不这那什么怎哪谁何为被把从到对于以及其之吗呢吧着过个们你我他她它您将就都而且但如可能会要用些多少几时]/u;
+const COMMON_CHARACTERS =
+  /[的了是在和与或有也不这那什么怎哪谁何为被把从到对于以及其之吗呢吧着过个们你我他她它您将就都而且但如可能会要用些多少几时]/u;
 
-const isCommon = (term: string): boolean => COMMON.has(term) || (UNSPACED.test(term) && term.length > 1 && COMMON_CHARACTERS.test(term));
+const isCommon = (term: string): boolean =>
+  COMMON.has(term) || (UNSPACED.test(term) && term.length > 1 && COMMON_CHARACTERS.test(term));
 
-const UNSPACED = /^[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
+const UNSPACED =
+  /^[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
 
 const fold = (text: string): string =>
-  text.normalize("NFKC").toLowerCase().replaceAll("ß", "ss").replaceAll("ς", "σ").replaceAll("ё", "е").replaceAll("\u0307", "");
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll("ß", "ss")
+    .replaceAll("ς", "σ")
+    .replaceAll("ё", "е")
+    .replaceAll("\u0307", "");
 
 /** Endings that follow a short stem; after a longer one any short ending may. */
 const SHORT_ENDING = /^(?:(.)?(?:e|s|es|ed|er|ers|ing|ings|ly|d)|(?:e|s|ed|ing)['’]?s?)$/u;
@@ -78,7 +89,9 @@ export function highlight(text: string, terms: string[]): Run[] {
       }
     }
     if (words.length === 0) continue;
-    for (const { 0: word, index: inner } of run.matchAll(/[^\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff]+/gu)) {
+    for (const { 0: word, index: inner } of run.matchAll(
+      /[^\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\ud7ff\uf900-\ufaff]+/gu,
+    )) {
       const from = index + inner;
       const kind = kindOf(word);
       if (kind) {
@@ -119,7 +132,12 @@ function runsOf(text: string, found: Found[]): Run[] {
 }
 
 /** The part of a text that is worth seeing first: from the line before its first match, if that is far below. */
-export function excerpt(text: string, terms: string[], lines = 6, length = 900): { text: string; before: boolean; after: boolean } {
+export function excerpt(
+  text: string,
+  terms: string[],
+  lines = 6,
+  length = 900,
+): { text: string; before: boolean; after: boolean } {
   let from = 0;
   let at = 0;
   let row = 0;

@@ -17,8 +17,14 @@ export interface AgentAnswer {
 
 export async function callSearch(call: Call, form: Form, signal: AbortSignal): Promise<AgentAnswer> {
   const begun = performance.now();
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": VERSION };
-  const response = await send(requestOf(pathOf(form), { method: "POST", headers, body: JSON.stringify(messageOf(call, form)), signal }));
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": VERSION,
+  };
+  const response = await send(
+    requestOf(pathOf(form), { method: "POST", headers, body: JSON.stringify(messageOf(call, form)), signal }),
+  );
   if (!response.ok) throw await failureOf(response);
   const body = await response.text();
   // An answer may come as a stream of one event.
@@ -27,7 +33,12 @@ export async function callSearch(call: Call, form: Form, signal: AbortSignal): P
     error?: { message: string; code: number };
     result?: { content?: { type: string; text?: string }[]; structuredContent?: unknown; isError?: boolean };
   };
-  if (error || !result) throw new Failure({ detail: error?.message ?? body.slice(0, 200), code: String(error?.code ?? "") }, response.status, response.headers.get("x-request-id"));
+  if (error || !result)
+    throw new Failure(
+      { detail: error?.message ?? body.slice(0, 200), code: String(error?.code ?? "") },
+      response.status,
+      response.headers.get("x-request-id"),
+    );
   const sent = memberOf(json, "result") ?? "";
   const text = (result.content ?? []).map(({ text = "" }) => text).join("\n");
   const read = form === "structured" && result.structuredContent ? (memberOf(sent, "structuredContent") ?? "") : text;
@@ -37,6 +48,8 @@ export async function callSearch(call: Call, form: Form, signal: AbortSignal): P
 /** Tokens of a text by the counter of the server: a document of one chunk, of which nothing is stored. */
 export async function countTokens(text: string, signal: AbortSignal): Promise<{ tokens: number; tokenizer: string }> {
   const settings = { preset: "recursive", unit: "tokens", max_size: 1_000_000_000, overlap_size: 0 };
-  const { statistics } = await ok(api.POST("/api/v1/preview", { body: { doc_id: "answer.txt", text, settings } as never, signal }));
+  const { statistics } = await ok(
+    api.POST("/api/v1/preview", { body: { doc_id: "answer.txt", text, settings } as never, signal }),
+  );
   return { tokens: statistics.tokens.sum, tokenizer: statistics.tokenizer };
 }

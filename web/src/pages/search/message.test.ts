@@ -12,7 +12,8 @@ test("a member is found as it was written", () => {
 });
 
 test("the tools for ChatGPT are given a query alone", () => {
-  const args = (form: "structured" | "text" | "chatgpt") => (messageOf({ query: "q", limit: 3 }, form) as { params: { arguments: object } }).params.arguments;
+  const args = (form: "structured" | "text" | "chatgpt") =>
+    (messageOf({ query: "q", limit: 3 }, form) as { params: { arguments: object } }).params.arguments;
   assert.deepEqual(args("structured"), { query: "q", limit: 3 });
   assert.deepEqual(args("text"), { query: "q", limit: 3, format: "text" });
   assert.deepEqual(args("chatgpt"), { query: "q" });

@@ -15,7 +15,8 @@ export function valuesOf(hit: Pick<Hit, StageName>): Values | null {
 }
 
 /** The greatest possible fused score. */
-export const mostOf = ({ fusion }: SearchRequest): number => (fusion.method === "rrf" ? STAGES.length / (fusion.k + 1) : 1);
+export const mostOf = ({ fusion }: SearchRequest): number =>
+  fusion.method === "rrf" ? STAGES.length / (fusion.k + 1) : 1;
 
 /** The fused score. */
 export const sumOf = (values: Values): number => STAGES.reduce((sum, stage) => sum + (values[stage] ?? 0), 0);

@@ -30,7 +30,10 @@ test("a search can be copied as curl and as a command, without what is usual", (
     asCommand(request),
     "chunkwright search 'it'\\''s' --collection notes --filter 'lang=rust' --min-relevance 0 --fusion rrf --rrf-k 60",
   );
-  assert.equal(asCommand(requestOf("-path:old x", setup("c=notes&top_k=5"))), "chunkwright search --collection notes -- '-path:old x'");
+  assert.equal(
+    asCommand(requestOf("-path:old x", setup("c=notes&top_k=5"))),
+    "chunkwright search --collection notes -- '-path:old x'",
+  );
   assert.equal(
     asCurl(requestOf("x", setup("c=notes&top_k=5")), "http://h"),
     `curl http://h/api/v1/search --json '{"query":"x","collections":["notes"]}'`,
@@ -38,8 +41,12 @@ test("a search can be copied as curl and as a command, without what is usual", (
 });
 
 test("a refusal is shown at what it is about", () => {
-  const json = (detail: string) => `Failed to deserialize the JSON body into the target type: ${detail} at line 1 column 9`;
-  assert.deepEqual(refusalOf(422, json("filter: unknown field `languag`; did you mean `language`?")), { field: "filter", message: "unknown field `languag`; did you mean `language`?" });
+  const json = (detail: string) =>
+    `Failed to deserialize the JSON body into the target type: ${detail} at line 1 column 9`;
+  assert.deepEqual(refusalOf(422, json("filter: unknown field `languag`; did you mean `language`?")), {
+    field: "filter",
+    message: "unknown field `languag`; did you mean `language`?",
+  });
   assert.equal(refusalOf(422, json("expand.with: `bogus` is not an expansion"))?.field, "expand");
   assert.equal(refusalOf(400, "`top_k` is `0`; it must be from 1 to 1000")?.field, "top_k");
   assert.equal(refusalOf(400, "`k` is `-1`; it must be a number from 0")?.field, "rrf_k");

@@ -27,9 +27,25 @@ export type StageName = (typeof STAGES)[number];
 
 /** Parameters of the address, each with what it is without one. Their names are those of configuration where it has them. */
 export const DEFAULTS = {
-  c: "", mode: "hybrid", filter: "", top_k: "10", min_relevance: "",
-  fusion: "sum", dense_weight: "0.4", sparse_weight: "0.333", rrf_k: "60", candidates: "200", rerank: "50",
-  per_document: "", duplicates: "collapse", collapse_translations: "", expand: "", expand_tokens: "", max_tokens: "", all_versions: "", text: "",
+  c: "",
+  mode: "hybrid",
+  filter: "",
+  top_k: "10",
+  min_relevance: "",
+  fusion: "sum",
+  dense_weight: "0.4",
+  sparse_weight: "0.333",
+  rrf_k: "60",
+  candidates: "200",
+  rerank: "50",
+  per_document: "",
+  duplicates: "collapse",
+  collapse_translations: "",
+  expand: "",
+  expand_tokens: "",
+  max_tokens: "",
+  all_versions: "",
+  text: "",
 } as const;
 export type Name = keyof typeof DEFAULTS;
 export type Setup = Record<Name, string>;
@@ -37,8 +53,20 @@ export const NAMES = Object.keys(DEFAULTS) as Name[];
 
 /** What the panel of further options holds. */
 export const FURTHER: Name[] = [
-  "fusion", "dense_weight", "sparse_weight", "rrf_k", "candidates", "rerank", "per_document", "duplicates", "collapse_translations", "expand",
-  "expand_tokens", "max_tokens", "all_versions", "text",
+  "fusion",
+  "dense_weight",
+  "sparse_weight",
+  "rrf_k",
+  "candidates",
+  "rerank",
+  "per_document",
+  "duplicates",
+  "collapse_translations",
+  "expand",
+  "expand_tokens",
+  "max_tokens",
+  "all_versions",
+  "text",
 ];
 
 /** The parameter of the address that holds a value of a side. */
@@ -53,7 +81,8 @@ export function setupOf(query: URLSearchParams, side: Side): Setup {
 export const toParam = (name: Name, value: string): string | null => (value === DEFAULTS[name] ? null : value);
 
 /** Values that are not the default. */
-export const changed = (setup: Setup, names: Name[] = NAMES): Name[] => names.filter((name) => setup[name] !== DEFAULTS[name]);
+export const changed = (setup: Setup, names: Name[] = NAMES): Name[] =>
+  names.filter((name) => setup[name] !== DEFAULTS[name]);
 
 /** Values that two sides do not share. */
 export const differences = (a: Setup, b: Setup): Name[] => NAMES.filter((name) => a[name] !== b[name]);
@@ -65,7 +94,11 @@ const count = (text: string): number | null => (text === "" ? null : Number(text
 function fusionOf({ fusion, rrf_k, dense_weight, sparse_weight }: Setup): Schemas["FusionInput"] {
   if (fusion === "rrf") return { method: "rrf", k: Number(rrf_k) };
   // What the page shows of the default is rounded.
-  return { method: "weighted_sum", dense_weight: Number(dense_weight), sparse_weight: sparse_weight === DEFAULTS.sparse_weight ? 1 / 3 : Number(sparse_weight) };
+  return {
+    method: "weighted_sum",
+    dense_weight: Number(dense_weight),
+    sparse_weight: sparse_weight === DEFAULTS.sparse_weight ? 1 / 3 : Number(sparse_weight),
+  };
 }
 
 /** The request that a setup makes. Numbers out of range go as they are: the server says what would be right. */
@@ -73,23 +106,50 @@ export function requestOf(query: string, setup: Setup, offset = 0): SearchReques
   const collections = collectionsOf(setup);
   const expand = setup.expand && { with: setup.expand, max_tokens: count(setup.expand_tokens) };
   return {
-    query, collections, all_collections: collections.length === 0, mode: setup.mode as Mode, top_k: Number(setup.top_k), offset,
-    filter: setup.filter || null, all_versions: setup.all_versions !== "",
+    query,
+    collections,
+    all_collections: collections.length === 0,
+    mode: setup.mode as Mode,
+    top_k: Number(setup.top_k),
+    offset,
+    filter: setup.filter || null,
+    all_versions: setup.all_versions !== "",
     fusion: fusionOf(setup),
-    candidates: Number(setup.candidates), rerank: Number(setup.rerank), per_document: count(setup.per_document),
-    duplicates: setup.duplicates as "collapse" | "keep", collapse_translations: setup.collapse_translations !== "", text: setup.text !== "",
-    min_relevance: count(setup.min_relevance), expand: expand || null, max_tokens: count(setup.max_tokens),
+    candidates: Number(setup.candidates),
+    rerank: Number(setup.rerank),
+    per_document: count(setup.per_document),
+    duplicates: setup.duplicates as "collapse" | "keep",
+    collapse_translations: setup.collapse_translations !== "",
+    text: setup.text !== "",
+    min_relevance: count(setup.min_relevance),
+    expand: expand || null,
+    max_tokens: count(setup.max_tokens),
   };
 }
 
 /** What of a request is not the default of the API: what a person would write. */
 export function essential(request: SearchRequest): Partial<SearchRequest> {
   const usual: Partial<SearchRequest> = {
-    collections: [], all_collections: false, mode: "hybrid", top_k: 5, offset: 0, filter: null, all_versions: false, candidates: 200, rerank: 50,
-    per_document: null, duplicates: "collapse", collapse_translations: false, text: false, min_relevance: null, expand: null, max_tokens: null,
+    collections: [],
+    all_collections: false,
+    mode: "hybrid",
+    top_k: 5,
+    offset: 0,
+    filter: null,
+    all_versions: false,
+    candidates: 200,
+    rerank: 50,
+    per_document: null,
+    duplicates: "collapse",
+    collapse_translations: false,
+    text: false,
+    min_relevance: null,
+    expand: null,
+    max_tokens: null,
     fusion: { method: "weighted_sum", dense_weight: 0.4, sparse_weight: 1 / 3 },
   };
-  const isUsual = ([name, value]: [string, unknown]) => JSON.stringify(value) === JSON.stringify(usual[name as keyof SearchRequest]);
+  const isUsual = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) === JSON.stringify(usual[name as keyof SearchRequest]);
   return Object.fromEntries(Object.entries(request).filter((entry) => !isUsual(entry)));
 }
 
@@ -103,7 +163,8 @@ export function asCommand(request: SearchRequest): string {
   // What begins with a dash is no flag behind `--`.
   const isFlag = request.query.startsWith("-");
   const out = ["chunkwright", "search", ...(isFlag ? [] : [quoted(request.query)])];
-  const add = (flag: string, value?: unknown) => out.push(`--${flag}`, ...(value === undefined ? [] : [quoted(String(value))]));
+  const add = (flag: string, value?: unknown) =>
+    out.push(`--${flag}`, ...(value === undefined ? [] : [quoted(String(value))]));
   const wanted = essential(request);
   if (request.all_collections) add("all-collections");
   for (const name of request.collections) add("collection", name);
@@ -142,7 +203,9 @@ export const lastHit = (setup: Setup): number => Math.min(Number(setup.candidate
 /** At which control a refusal is shown, and its words without those that speak of JSON. */
 export function refusalOf(status: number, detail: string): { field: Name | "q"; message: string } | null {
   if (status < 400 || (status >= 500 && status !== 503)) return null;
-  const message = detail.replace(/^Failed to deserialize the JSON body into the target type: /u, "").replace(/ at line \d+ column \d+$/u, "");
+  const message = detail
+    .replace(/^Failed to deserialize the JSON body into the target type: /u, "")
+    .replace(/ at line \d+ column \d+$/u, "");
   const of = (field: Name | "q", words = message) => ({ field, message: words });
   const inner = /^(filter|expand|fusion|mode)(?:\.\w+)?: (.*)$/su.exec(message);
   if (inner) return of(inner[1] as Name, inner[2]);
@@ -150,7 +213,8 @@ export function refusalOf(status: number, detail: string): { field: Name | "q"; 
   if (/^`offset`/u.test(message)) return of("candidates");
   const named = /^`(\w+)` is (?:`|not possible)/u.exec(message)?.[1];
   if (named) return of(named === "k" ? "rrf_k" : (NAMES as string[]).includes(named) ? (named as Name) : "q");
-  const typed = /^(top_k|candidates|rerank|per_document|min_relevance|max_tokens|collections)(?:\[\d+\])?: (.*)$/su.exec(message);
+  const typed =
+    /^(top_k|candidates|rerank|per_document|min_relevance|max_tokens|collections)(?:\[\d+\])?: (.*)$/su.exec(message);
   if (typed) return of(typed[1] === "collections" ? "c" : (typed[1] as Name), typed[2]);
   if (/^(?:dense|sparse) search is not possible/u.test(message)) return of("mode");
   if (/^the query is empty/u.test(message) || /^`\w+` cannot be|^unknown field/u.test(message)) return of("q");

@@ -37,7 +37,13 @@ export function compare(before: Chunk[], after: Chunk[]): Comparison {
 }
 
 /** Sizes of both in the same bins: those of now, and outlined those of before. */
-export function binsOfBoth(before: Chunk[], after: Chunk[], unit: Unit, limit: number, nameOf: (level: ReturnType<typeof levelOf>) => string): Bin[] {
+export function binsOfBoth(
+  before: Chunk[],
+  after: Chunk[],
+  unit: Unit,
+  limit: number,
+  nameOf: (level: ReturnType<typeof levelOf>) => string,
+): Bin[] {
   const sizes = [before, after].map((chunks) => chunks.map((chunk) => sizeOf(chunk, unit)));
   const bins = binsOf([...sizes[0]!, ...sizes[1]!], limit, unit, nameOf);
   const width = bins.length > 1 ? bins[1]!.from : 1;
@@ -58,11 +64,24 @@ export interface Stripe {
   kept: boolean;
 }
 
-export const stripes = (start: ArrayLike<number>, end: ArrayLike<number>, length: number, isKept: (at: number) => boolean): Stripe[] =>
-  Array.from(start, (from, at) => ({ from: from / Math.max(1, length), to: end[at]! / Math.max(1, length), kept: isKept(at) }));
+export const stripes = (
+  start: ArrayLike<number>,
+  end: ArrayLike<number>,
+  length: number,
+  isKept: (at: number) => boolean,
+): Stripe[] =>
+  Array.from(start, (from, at) => ({
+    from: from / Math.max(1, length),
+    to: end[at]! / Math.max(1, length),
+    kept: isKept(at),
+  }));
 
 /** Of each row of a source: which of the chunks it is in, by where they begin and end, or -1. */
-export function chunkOfRows(layout: Pick<Layout, "source" | "count" | "from" | "to">, start: ArrayLike<number>, end: ArrayLike<number>): Int32Array {
+export function chunkOfRows(
+  layout: Pick<Layout, "source" | "count" | "from" | "to">,
+  start: ArrayLike<number>,
+  end: ArrayLike<number>,
+): Int32Array {
   const rows = new Int32Array(layout.count);
   let at = -1;
   for (let row = 0; row < layout.count; row += 1) {

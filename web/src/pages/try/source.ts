@@ -15,7 +15,12 @@ export interface Loose {
   bytes: number;
 }
 
-export const pasted = (name: string, text: string): Loose => ({ name, sent: { doc_id: name, text }, text, bytes: new Blob([text]).size });
+export const pasted = (name: string, text: string): Loose => ({
+  name,
+  sent: { doc_id: name, text },
+  text,
+  bytes: new Blob([text]).size,
+});
 
 /** Formats whose text is what they were converted to: a request that sends it must not name them. */
 export const CONVERTED = new Set(["pdf", "docx", "pptx", "xlsx"]);
@@ -27,7 +32,10 @@ export async function opened(file: File): Promise<Loose> {
   const buffer = await file.arrayBuffer();
   if (!BINARY.test(file.name)) {
     try {
-      return { ...pasted(file.name, new TextDecoder("utf-8", { fatal: true }).decode(buffer)), bytes: buffer.byteLength };
+      return {
+        ...pasted(file.name, new TextDecoder("utf-8", { fatal: true }).decode(buffer)),
+        bytes: buffer.byteLength,
+      };
     } catch {
       // Another encoding: the server finds out which.
     }
@@ -41,8 +49,17 @@ export async function opened(file: File): Promise<Loose> {
 /** The text that chunks are spans of: what was sent, if they are; else what they and the lines between them make. */
 export function sourceFor(text: string | null, chunks: Chunk[]): string {
   if (text !== null) {
-    const units = toUtf16(text, chunks.flatMap(({ start_char, end_char }) => [start_char, end_char]));
-    if (chunks.every(({ content }, at) => units[2 * at + 1]! - units[2 * at]! === content.length && text.startsWith(content, units[2 * at]))) return text;
+    const units = toUtf16(
+      text,
+      chunks.flatMap(({ start_char, end_char }) => [start_char, end_char]),
+    );
+    if (
+      chunks.every(
+        ({ content }, at) =>
+          units[2 * at + 1]! - units[2 * at]! === content.length && text.startsWith(content, units[2 * at]),
+      )
+    )
+      return text;
   }
   // Between chunks there is blank space only: as many characters and lines as their places say.
   let out = "";

@@ -9,7 +9,9 @@ export async function chunksOf(collection: string, doc_id: string, signal: Abort
   let cursor: string | undefined;
   do {
     const query = { doc_id, limit: 1000, ...(cursor && { cursor }) };
-    const page = await ok(api.GET("/api/v1/collections/{collection}/chunks", { params: { path: { collection }, query }, signal }));
+    const page = await ok(
+      api.GET("/api/v1/collections/{collection}/chunks", { params: { path: { collection }, query }, signal }),
+    );
     chunks.push(...(page.chunks as Chunk[]).filter((chunk) => !("artifact" in chunk && chunk.artifact)));
     cursor = page.next ?? undefined;
   } while (cursor);

@@ -37,7 +37,8 @@ export async function filesOf(transfer: DataTransfer): Promise<Picked[]> {
 }
 
 /** What was chosen in a dialog: of a folder with paths that begin with its name. */
-export const chosenOf = (files: FileList | null): Picked[] => Array.from(files ?? [], (file) => ({ path: file.webkitRelativePath || file.name, file }));
+export const chosenOf = (files: FileList | null): Picked[] =>
+  Array.from(files ?? [], (file) => ({ path: file.webkitRelativePath || file.name, file }));
 
 export interface Bounds {
   files: number;

@@ -37,15 +37,25 @@ class Uploads {
     return counts;
   });
   bytes = $derived(this.items.reduce((sum, { state, file }) => (state === "skipped" ? sum : sum + file.size), 0));
-  sent = $derived(this.items.reduce((sum, { state, file }) => (state === "stored" || state === "unchanged" || state === "failed" ? sum + file.size : sum), 0));
+  sent = $derived(
+    this.items.reduce(
+      (sum, { state, file }) =>
+        state === "stored" || state === "unchanged" || state === "failed" ? sum + file.size : sum,
+      0,
+    ),
+  );
 
   /** Adds files; one that is there already, and not stored yet, is replaced. */
   add = (picked: Picked[]): void => {
     const paths = new Set(picked.map(({ path }) => path));
     const kept = this.items.filter(({ path, state }) => state === "sending" || !paths.has(path));
-    this.items = [...kept, ...picked.map((item): Item => ({ ...item, id: ++this.#ids, state: isHidden(item.path) ? "skipped" : "waiting" }))];
+    this.items = [
+      ...kept,
+      ...picked.map((item): Item => ({ ...item, id: ++this.#ids, state: isHidden(item.path) ? "skipped" : "waiting" })),
+    ];
   };
-  remove = (id: number): void => void (this.items = this.items.filter((item) => item.id !== id || item.state === "sending"));
+  remove = (id: number): void =>
+    void (this.items = this.items.filter((item) => item.id !== id || item.state === "sending"));
   clear = (): void => {
     if (this.running) return;
     this.items = [];
@@ -53,7 +63,11 @@ class Uploads {
     this.failure = undefined;
   };
   /** Lets those that failed wait again. */
-  again = (): void => this.#set(new Set(this.items.filter(({ state }) => state === "failed").map(({ id }) => id)), () => ({ state: "waiting", message: undefined }));
+  again = (): void =>
+    this.#set(new Set(this.items.filter(({ state }) => state === "failed").map(({ id }) => id)), () => ({
+      state: "waiting",
+      message: undefined,
+    }));
   stop = (): void => this.#control.abort();
 
   /** Sends all that waits. */
@@ -68,7 +82,13 @@ class Uploads {
     try {
       for (;;) {
         const waiting = this.items.filter(({ state }) => state === "waiting");
-        const batch = waiting.slice(0, together(waiting.map(({ file }) => file.size), bounds));
+        const batch = waiting.slice(
+          0,
+          together(
+            waiting.map(({ file }) => file.size),
+            bounds,
+          ),
+        );
         if (batch.length === 0 || this.#control.signal.aborted) break;
         const begun = performance.now();
         await this.#send(batch, target);
@@ -78,7 +98,9 @@ class Uploads {
       if (!this.#control.signal.aborted) this.failure = failure;
     } finally {
       // Whether what was under way is stored is not known: it is sent again, and stored once.
-      this.#set(new Set(this.items.filter(({ state }) => state === "sending").map(({ id }) => id)), () => ({ state: "waiting" }));
+      this.#set(new Set(this.items.filter(({ state }) => state === "sending").map(({ id }) => id)), () => ({
+        state: "waiting",
+      }));
       this.running = false;
     }
   };
@@ -90,13 +112,25 @@ class Uploads {
       const results = new Map(batch.map(({ id }, at) => [id, answer.documents[at]]));
       this.#set(new Set(results.keys()), ({ id }) => {
         const result = results.get(id);
-        return result ? { state: result.state, chunks: result.chunks ?? undefined, doc_id: result.doc_id, message: result.message ?? undefined } : { state: "failed" };
+        return result
+          ? {
+              state: result.state,
+              chunks: result.chunks ?? undefined,
+              doc_id: result.doc_id,
+              message: result.message ?? undefined,
+            }
+          : { state: "failed" };
       });
       const known = new Set(this.notices.map(({ message }) => message));
-      this.notices = [...this.notices, ...(answer.notices ?? []).filter(({ message }) => !known.has(message))].slice(-8);
+      this.notices = [...this.notices, ...(answer.notices ?? []).filter(({ message }) => !known.has(message))].slice(
+        -8,
+      );
     } catch (failure) {
       // What is wrong with one file refuses them all: each is tried alone.
-      const isOfFile = failure instanceof Failure && [400, 409, 413, 415, 422].includes(failure.status) && failure.problem.code !== "unknown_collection";
+      const isOfFile =
+        failure instanceof Failure
+        && [400, 409, 413, 415, 422].includes(failure.status)
+        && failure.problem.code !== "unknown_collection";
       if (!isOfFile || this.#control.signal.aborted) throw failure;
       if (batch.length > 1) for (const item of batch) await this.#send([item], target);
       else this.#set(new Set([batch[0]!.id]), () => ({ state: "failed", message: failure.message }));
@@ -108,7 +142,11 @@ class Uploads {
     if (prefix) form.append("prefix", prefix.endsWith("/") ? prefix : `${prefix}/`);
     if (preset) form.append("settings", JSON.stringify({ preset }));
     for (const { file, path } of batch) form.append("file", file, path);
-    const request = requestOf(`/api/v1/collections/${encodeURIComponent(collection)}/documents`, { method: "POST", body: form, signal: this.#control.signal });
+    const request = requestOf(`/api/v1/collections/${encodeURIComponent(collection)}/documents`, {
+      method: "POST",
+      body: form,
+      signal: this.#control.signal,
+    });
     const response = await send(request);
     if (!response.ok) throw await failureOf(response);
     return (await response.json()) as Schemas["PutAnswer"];
