@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { close, open, serve, settled } from "./helper.mjs";
+import { close, open, serve } from "./helper.mjs";
 
 let server;
 before(async () => (server = await serve()));

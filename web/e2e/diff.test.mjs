@@ -30,7 +30,6 @@ const call = async (method, path, body) =>
       ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     })
   ).json();
-const summary = (page) => page.getByRole("region", { name: "What changes" });
 const kind = (page, name) =>
   page
     .getByRole("group", { name: "Filter by what changes" })

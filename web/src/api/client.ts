@@ -71,16 +71,16 @@ interface Answer<T> {
 export async function ok<T>(answer: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await answer;
   if (response.ok) return data as T;
-  throw new Failure((error ?? {}) as Partial<Problem>, response.status, response.headers.get("x-request-id"));
+  throw new Failure(error ?? {}, response.status, response.headers.get("x-request-id"));
 }
 
 /** The text of a document, as it was decoded: the text that chunks are spans of. */
 export async function sourceOf(collection: string, doc_id: string, signal?: AbortSignal): Promise<string> {
-  return ok(
+  return ok<string>(
     api.GET("/api/v1/collections/{collection}/documents/{doc_id}/source", {
       params: { path: { collection, doc_id }, query: { form: "text" } },
       parseAs: "text",
       ...(signal && { signal }),
     }),
-  ) as Promise<string>;
+  );
 }

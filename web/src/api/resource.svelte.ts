@@ -111,7 +111,7 @@ export function pages<T>(load: (cursor: string | undefined, signal: AbortSignal)
     list = begun;
     return begun.stop;
   });
-  return new Proxy({} as Pages<T>, { get: (_, name) => Reflect.get(list, name) });
+  return new Proxy({} as Pages<T>, { get: (_, name) => Reflect.get(list, name) as unknown });
 }
 
 export { Failure };

@@ -130,7 +130,7 @@ export function lay(source: string, chunks: Chunk[]): Layout {
         }
         to = begins;
       }
-      if (current >= 0 && end[current]! > from && end[current]! < to && source.slice(end[current]!, to).trim() !== "")
+      if (current >= 0 && end[current]! > from && end[current]! < to && source.slice(end[current], to).trim() !== "")
         to = end[current]!;
       if (to - from > ROW) {
         to = from + ROW;

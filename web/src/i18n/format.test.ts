@@ -14,12 +14,12 @@ test("counts have the forms of their language", () => {
 });
 
 test("sizes and times are said in the units that fit", () => {
-  const { bytes, span, ago } = formatOf("en");
-  assert.deepEqual([bytes(12), bytes(4_200), bytes(98_000_000)], ["12 byte", "4.2 kB", "98 MB"]);
-  assert.deepEqual([span(0.032), span(42), span(600)], ["32 ms", "42 sec", "10 min"]);
+  const format = formatOf("en");
+  assert.deepEqual([format.bytes(12), format.bytes(4_200), format.bytes(98_000_000)], ["12 byte", "4.2 kB", "98 MB"]);
+  assert.deepEqual([format.span(0.032), format.span(42), format.span(600)], ["32 ms", "42 sec", "10 min"]);
   const now = Date.parse("2026-01-02T00:00:00Z");
   assert.deepEqual(
-    [ago("2026-01-01T00:00:00Z", now), ago("2026-01-01T23:59:59.9Z", now), ago("", now)],
+    [format.ago("2026-01-01T00:00:00Z", now), format.ago("2026-01-01T23:59:59.9Z", now), format.ago("", now)],
     ["yesterday", "now", ""],
   );
 });

@@ -14,13 +14,17 @@ export const LOCALES: [Locale, string][] = [
 
 const KEY = "chunkwright.locale";
 const loaders: Record<Locale, () => Promise<(format: Format) => Messages>> = {
-  en: async () => en,
+  en: () => Promise.resolve(en),
   zh: async () => (await import("./zh.ts")).zh,
   ru: async () => (await import("./ru.ts")).ru,
 };
 
 const first = formatOf("en");
-let current = $state.raw({ locale: "en" as Locale, format: first, messages: en(first) });
+let current = $state.raw<{ locale: Locale; format: Format; messages: Messages }>({
+  locale: "en",
+  format: first,
+  messages: en(first),
+});
 
 export const t = (): Messages => current.messages;
 export const f = (): Format => current.format;

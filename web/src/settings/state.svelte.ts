@@ -49,7 +49,7 @@ async function inForce({ presets, values }: Tables, signal: AbortSignal): Promis
   };
   const { data } = await api.GET("/api/v1/configuration", { signal, fetch: quiet }).catch(() => ({ data: undefined }));
   const set = Object.fromEntries((data?.settings ?? []).map(({ key, value }) => [key, value])) as Values;
-  const preset = String(set["preset"] ?? "");
+  const preset = (set["preset"] as string | undefined) ?? "";
   return values.has(preset) ? least(values, preset, set) : { preset: presets[0]?.name ?? "auto", set: {} };
 }
 
@@ -60,7 +60,7 @@ export async function loadBase(found: Tables, collection: string | null, signal:
     api.GET("/api/v1/collections/{collection}/configuration", { params: { path: { collection } }, signal }),
   );
   const values = (current ?? planned) as Values;
-  const preset = String(values["preset"]);
+  const preset = values["preset"] as string;
   // A preset that is no more in the configuration: its values are set over the first.
   return least(found.values, found.values.has(preset) ? preset : (found.presets[0]?.name ?? "auto"), values);
 }

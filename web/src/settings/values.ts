@@ -65,7 +65,7 @@ export const request = ({ preset, set }: Chosen): Record<string, unknown> => ({ 
 export function toText(key: Key, value: Value): string {
   if (key.kind.kind === "tables") return JSON.stringify(value);
   if (key.kind.kind === "range") return (value as number[]).join("-");
-  if (Array.isArray(value)) return value.length > 0 ? value.join(",") : "none";
+  if (Array.isArray(value)) return value.length > 0 ? (value as string[]).join(",") : "none";
   return String(value);
 }
 

@@ -6,9 +6,9 @@ import { StringStream } from "./stream.ts";
 /** A mode of CodeMirror's stream parsers. */
 export interface Mode {
   startState?(indentUnit: number): unknown;
-  copyState?(state: any): unknown;
-  token(stream: StringStream, state: any): string | null;
-  blankLine?(state: any, indentUnit: number): void;
+  copyState?(state: unknown): unknown;
+  token(stream: StringStream, state: unknown): string | null;
+  blankLine?(state: unknown, indentUnit: number): void;
 }
 
 /** The classes of colours. */
@@ -48,7 +48,7 @@ function kindOf(style: string): number {
 export class Highlighter {
   #states: unknown[] = [];
   #tokens = new Map<number, Uint32Array>();
-  #copy: (state: any) => unknown;
+  #copy: (state: unknown) => unknown;
   #idle = 0;
 
   constructor(
@@ -104,7 +104,7 @@ export class Highlighter {
   }
 
   #line(line: number, state: unknown, keeps: boolean): Uint32Array {
-    const text = this.source.slice(this.lineStart[line]!, this.lineStart[line + 1]!).replace(/[\r\n]+$/u, "");
+    const text = this.source.slice(this.lineStart[line], this.lineStart[line + 1]).replace(/[\r\n]+$/u, "");
     if (text.length > LONGEST) return NONE;
     if (text === "") return (this.mode.blankLine?.(state, 2), NONE);
     const stream = new StringStream(text);

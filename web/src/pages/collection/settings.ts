@@ -35,7 +35,9 @@ export const shown = (value: unknown): string =>
       : "–"
     : value === null || value === undefined || value === ""
       ? "–"
-      : String(value);
+      : typeof value === "string"
+        ? value
+        : JSON.stringify(value);
 
 /** Keys whose values differ. */
 export const differences = (before: Settings, after: Settings): [string, unknown, unknown][] =>

@@ -18,7 +18,7 @@ export class Run {
     this.stop();
     this.busy = true;
     const control = (this.#control = new AbortController());
-    this.#timer = window.setTimeout(async () => {
+    const run = async () => {
       const at = performance.now();
       try {
         const answer = await compare(collection, { settings }, control.signal, (share) => {
@@ -37,7 +37,8 @@ export class Run {
           this.share = undefined;
         }
       }
-    }, pause);
+    };
+    this.#timer = window.setTimeout(() => void run(), pause);
   }
   stop = (): void => {
     clearTimeout(this.#timer);

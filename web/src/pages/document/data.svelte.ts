@@ -249,7 +249,7 @@ export class DocumentData {
       else overlays.delete(chunk_id);
     }
     this.overlays = overlays;
-    const byId = new Map(details.map((detail) => [detail.chunk_id as string, detail]));
+    const byId = new Map(details.map((detail) => [detail.chunk_id, detail]));
     this.#replace((chunk) => {
       const now = byId.get(chunk.chunk_id);
       if (!now) return chunk;

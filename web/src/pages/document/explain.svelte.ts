@@ -38,7 +38,7 @@ export class Explanations {
         explain: true,
       } as Schemas["PreviewRequest"];
       const { explanations = [] } = await ok(api.POST("/api/v1/preview", { body, signal: data.signal }));
-      this.known = new Map(explanations.map((one) => [one.chunk_id as string, one]));
+      this.known = new Map(explanations.map((one) => [one.chunk_id, one]));
       this.failure = undefined;
     } catch (failure) {
       if (!data.signal.aborted) this.failure = failure;

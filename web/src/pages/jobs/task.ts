@@ -37,7 +37,7 @@ export const reportOf = ({ answer }: Job): Report | null =>
   Array.isArray(answer)
     ? { generations: answer as Schemas["PrunedGeneration"][] }
     : answer && typeof answer === "object"
-      ? (answer as Report)
+      ? answer
       : null;
 
 /** Seconds that it took, or takes so far. */
@@ -73,7 +73,11 @@ export function againOf(job: Job): Schemas["JobRequest"] | null {
   if (task.kind === "index" && kind === "reindex")
     return { kind, collection: task.collection, settings: job.settings ?? {} };
   if (task.kind === "index" && kind === "migrate")
-    return { kind, collection: task.collection, embedder: String(job.settings?.["embedder"] ?? "none") };
+    return {
+      kind,
+      collection: task.collection,
+      embedder: (job.settings?.["embedder"] as string | undefined) ?? "none",
+    };
   if (task.kind === "prune") return { kind: "prune", collection: task.collection, request: task.request };
   return null;
 }

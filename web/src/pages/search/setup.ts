@@ -164,7 +164,10 @@ export function asCommand(request: SearchRequest): string {
   const isFlag = request.query.startsWith("-");
   const out = ["chunkwright", "search", ...(isFlag ? [] : [quoted(request.query)])];
   const add = (flag: string, value?: unknown) =>
-    out.push(`--${flag}`, ...(value === undefined ? [] : [quoted(String(value))]));
+    out.push(
+      `--${flag}`,
+      ...(value === undefined ? [] : [quoted(typeof value === "string" ? value : JSON.stringify(value))]),
+    );
   const wanted = essential(request);
   if (request.all_collections) add("all-collections");
   for (const name of request.collections) add("collection", name);
@@ -173,8 +176,10 @@ export function asCommand(request: SearchRequest): string {
   if (wanted.offset) add("offset", wanted.offset);
   if (wanted.filter) add("filter", wanted.filter);
   if (wanted.min_relevance !== undefined) add("min-relevance", wanted.min_relevance);
-  if (wanted.fusion?.method === "rrf") (add("fusion", "rrf"), add("rrf-k", wanted.fusion.k));
-  else if (wanted.fusion) {
+  if (wanted.fusion?.method === "rrf") {
+    add("fusion", "rrf");
+    add("rrf-k", wanted.fusion.k);
+  } else if (wanted.fusion) {
     add("dense-weight", wanted.fusion.dense_weight);
     if (wanted.fusion.sparse_weight !== 1 / 3) add("sparse-weight", wanted.fusion.sparse_weight);
   }

@@ -19,7 +19,7 @@ const PAUSE = 25;
 export async function preview(sent: Sent, settings: Record<string, unknown>, signal: AbortSignal): Promise<Preview> {
   const body = { ...sent, settings };
   const answer = await ok(api.POST("/api/v1/preview", { body: body as never, signal }));
-  return { chunks: answer.chunks as Chunk[], statistics: answer.statistics, notices: answer.notices ?? [], sent };
+  return { chunks: answer.chunks, statistics: answer.statistics, notices: answer.notices ?? [], sent };
 }
 
 export class Live {
@@ -54,7 +54,7 @@ export class Live {
       }
     };
     if (at - this.#last > 4 * PAUSE) void run();
-    else this.#timer = window.setTimeout(run, PAUSE);
+    else this.#timer = window.setTimeout(() => void run(), PAUSE);
     this.#last = at;
   }
   stop = (): void => {

@@ -31,8 +31,9 @@ export async function filesOf(transfer: DataTransfer): Promise<Picked[]> {
     if (entry.isFile) picked.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
     else if (!isHidden(path)) for (const inner of await entriesOf(entry as FileSystemDirectoryEntry)) await walk(inner);
   };
-  if (entries.some(Boolean)) for (const entry of entries) entry && (await walk(entry));
-  else picked.push(...plain.map((file) => ({ path: file.name, file })));
+  if (entries.some(Boolean)) {
+    for (const entry of entries) if (entry) await walk(entry);
+  } else picked.push(...plain.map((file) => ({ path: file.name, file })));
   return picked.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
