@@ -2,6 +2,7 @@
 
 import { api, Failure, ok, sourceOf, type Schemas } from "../../api/client.ts";
 import { lay, type Layout } from "../../chunks/layout.ts";
+import { languageOf } from "../../chunks/syntax/languages.ts";
 import type { Chunk, OutlineRow } from "../../chunks/types.ts";
 import { complain } from "../../ui/toasts.svelte.ts";
 
@@ -33,7 +34,16 @@ export class DocumentData {
   boundaries = $state.raw(new Map<string, Overlay[]>());
   /** Positions of chunks by id. */
   positions = new Map<string, number>();
-  source = "";
+  source = $state.raw("");
+  readonly unit = $derived(this.settings?.["unit"] === "chars" ? "chars" : "tokens");
+  readonly limit = $derived(Number(this.settings?.["max_size"] ?? 512));
+  readonly language = $derived.by(() =>
+    this.layout ? languageOf(this.doc_id, this.info?.format, this.chunks.slice(0, 1)) : null,
+  );
+  readonly isMarkdown = $derived(this.language === "markdown" || this.info?.format === "markdown");
+  readonly sizeOf = $derived(({ char_count, token_count }: Chunk) =>
+    this.unit === "chars" ? char_count : token_count,
+  );
 
   #control = new AbortController();
 

@@ -3,13 +3,15 @@
 import { t } from "../../i18n/index.svelte.ts";
 import { complain, toast } from "../../ui/toasts.svelte.ts";
 import type { DocumentData } from "./data.svelte.ts";
-import { bytesOf } from "./place.ts";
+import { bytesOf, pointedAt } from "./place.ts";
 
 export type Side = "next" | "previous";
 
 export class Dividing {
   /** The place where the chunk is to be split, in units of the source; null while none is chosen. */
   place = $state<number | null>(null);
+  /** The list of the source's lines. */
+  lines = $state.raw<HTMLDivElement>();
   busy = $state(false);
   /** What the server said, and of which chunk. */
   failure = $state.raw<{ chunk_id: string; text: string }>();
@@ -32,6 +34,20 @@ export class Dividing {
   failureOf(chunk_id: string | undefined): string {
     return this.failure && this.failure.chunk_id === chunk_id ? this.failure.text : "";
   }
+
+  /** Lets one choose where a chunk is split: at first where text is selected, or the line that is pointed at. */
+  begin(at: number): boolean {
+    const { layout } = this.data;
+    if (!layout?.chunks[at] || this.whyNot(at)) return false;
+    this.failure = undefined;
+    this.place = pointedAt(layout, this.lines, this.lines?.querySelector("[data-row]:hover")) ?? layout.start[at]!;
+    return true;
+  }
+  cancel = (): void => {
+    this.place = null;
+    this.failure = undefined;
+    this.lines?.focus();
+  };
 
   async split(at: number): Promise<void> {
     const { data, place } = this;

@@ -1,14 +1,30 @@
-// The filter as it stands in the address.
+// The filter as it stands in the address, and the chunks that pass it.
 
 import type { Level } from "../../chunks/types.ts";
 import { LEVELS } from "../../chunks/levels.ts";
 import { param, setParams } from "../../app/router.svelte.ts";
-import { SHOWS, type Filter, type Show } from "./filter.ts";
+import type { DocumentData } from "./data.svelte.ts";
+import { fold, needsReview, passing, SHOWS, type Filter, type Show } from "./filter.ts";
 
 export class Filters {
   /** What is typed; the address follows when typing stops. */
   text = $state(param("q"));
+  /** Positions of the chunks that pass, in order; null while all do. */
+  readonly shown = $derived.by(() => {
+    const { chunks, layout, overlays, boundaries, sizeOf } = this.data;
+    if (!this.isOn || !layout) return null;
+    return passing(chunks, layout, () => this.#folded, overlays, this.all, sizeOf, boundaries);
+  });
+  readonly inShown = $derived.by(() => this.shown && new Set(this.shown));
+  /** How many changes by hand need a review. */
+  readonly reviews = $derived.by(() => {
+    const { orphans, overlays, boundaries } = this.data;
+    return orphans.length + [...overlays.values(), ...[...boundaries.values()].flat()].filter(needsReview).length;
+  });
+  readonly #folded = $derived.by(() => fold(this.data.source));
   #timer = 0;
+
+  constructor(readonly data: DocumentData) {}
 
   get show(): Show {
     return SHOWS.find((show) => show === param("show")) ?? "all";
