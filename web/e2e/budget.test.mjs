@@ -28,7 +28,7 @@ test("the first page is small", async () => {
 });
 
 /** Rounds of two navigations each; `npm run budget:browser` asks for as many as make a thousand. */
-const ROUNDS = Number(process.env.CHUNKWRIGHT_ROUNDS ?? 100);
+const ROUNDS = Number(process.env.CHUNKWRIGHT_ROUNDS ?? 50);
 
 test("navigations leave the memory as it was", async () => {
   const page = await open("about:blank");
@@ -71,7 +71,7 @@ test("navigations leave the memory as it was", async () => {
         await until(() => document.querySelector("#main a[href='/c/examples']"));
       }
     }, times);
-  await visit(25);
+  await visit(15);
   const early = await used();
   await visit(ROUNDS);
   const late = await used();

@@ -10,12 +10,14 @@ before(async () => {
     Array.from(
       { length: 12 },
       (_, part) =>
-        `## Part ${part} of ${at}\n\n${`Sentence ${part} of note ${at} says a little more than nothing. `.repeat(3 + ((at + part) % 9))}\n`,
+        `## Part ${part} of ${at}\n\n${`Sentence ${part} of note ${at} says a little more than nothing. `.repeat(2 + ((at + part) % 5))}\n`,
     ).join("\n");
-  const many = Object.fromEntries(
-    Array.from({ length: 320 }, (_, at) => [`notes/${String(at).padStart(3, "0")}.md`, `# Note ${at}\n\n${text(at)}`]),
-  );
-  server = await serve({ extra: { many } });
+  const notes = Array.from({ length: 320 }, (_, at) => [
+    `notes/${String(at).padStart(3, "0")}.md`,
+    `# Note ${at}\n\n${text(at)}`,
+  ]);
+  const [many, few] = [notes, notes.slice(0, 20)].map(Object.fromEntries);
+  server = await serve({ extra: { many, few } });
 });
 after(async () => {
   await close();
@@ -175,23 +177,23 @@ test("changes made by hand that are affected are listed and lead to their chunk"
 });
 
 test("a collection is cut again as a job, whose end says which version searches use", async () => {
-  const page = await open(at("many", "max_size=100"));
+  const page = await open(at("few", "max_size=100"));
   await ready(page);
   await page.getByRole("button", { name: "Re-chunk", exact: true }).click();
-  const dialog = page.getByRole("dialog", { name: "Re-chunk many" });
-  await dialog.getByText(/^many@\d+/u).waitFor();
+  const dialog = page.getByRole("dialog", { name: "Re-chunk few" });
+  await dialog.getByText(/^few@\d+/u).waitFor();
   await dialog.getByRole("button", { name: "Re-chunk", exact: true }).click();
   await page.waitForURL(/job=\d+/u);
-  await dialog.getByText(/^Done\. Searches use many@\d+ now\.$/u).waitFor();
-  const { generations } = await call("GET", "/api/v1/collections/many/versions");
+  await dialog.getByText(/^Done\. Searches use few@\d+ now\.$/u).waitFor();
+  const { generations } = await call("GET", "/api/v1/collections/few/versions");
   await dialog
-    .getByText(`Searches use many@${generations.find(({ state }) => state === "current").generation} now.`)
+    .getByText(`Searches use few@${generations.find(({ state }) => state === "current").generation} now.`)
     .waitFor();
   await accessible(page);
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await page.waitForURL((url) => url.search === "");
   await page.getByText("These settings are how the collection is cut now.").waitFor();
-  assert.equal((await call("GET", "/api/v1/collections/many/configuration")).current.max_size, 100);
+  assert.equal((await call("GET", "/api/v1/collections/few/configuration")).current.max_size, 100);
   assert.equal(await page.getByRole("button", { name: "Re-chunk", exact: true }).isDisabled(), true);
   await settled(page);
 });

@@ -109,20 +109,18 @@ test("documents are chosen by pointer and keys", async () => {
   await settled(page);
 });
 
-for (const width of [1400, 600]) {
-  test(`a page of three languages fits ${width} pixels in each language`, async () => {
-    for (const locale of ["en-US", "zh-CN", "ru-RU"]) {
-      const page = await open(pageOf("three", examples("en/bread.md", "zh/green-tea.md", "ru/stove.md")), {
-        width,
-        locale,
-      });
+test("a page of three languages fits 1400 and 600 pixels in each language", async () => {
+  for (const locale of ["en-US", "zh-CN", "ru-RU"]) {
+    const page = await open(pageOf("three", examples("en/bread.md", "zh/green-tea.md", "ru/stove.md")), { locale });
+    for (const width of [1400, 600]) {
+      await page.setViewportSize({ width, height: 900 });
       await page.locator(".row").first().waitFor();
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, locale);
       await accessible(page);
-      await settled(page);
     }
-  });
-}
+    await settled(page);
+  }
+});
 
 test("hostile text and names are text", async () => {
   const name = "<img src=x onerror=hacked>.md";

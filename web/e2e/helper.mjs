@@ -1,20 +1,19 @@
-// What every test of the page needs: a server over a temporary store with documents that were really indexed, and a browser in which
-// whatever breaks the page's promises fails the test.
+// What every test of the page needs: a server over a store of its own, and a browser in which whatever breaks the page's promises fails
+// the test.
 
-import { spawn, spawnSync } from "node:child_process";
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import assert from "node:assert/strict";
+import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { front } from "./front.mjs";
+import { index, indexed, program, root, run, writeFiles } from "./store.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
-export const root = join(here, "../..");
-const program = process.env.CHUNKWRIGHT_BIN ?? join(root, "target/debug/chunkwright");
+export { HOSTILE, root, run } from "./store.mjs";
+
 /** A page that was built, in place of the one that the program holds. */
 const built = process.env.CHUNKWRIGHT_PAGE;
 const dist = built ?? join(root, "crates/chunkwright-engine/dist");
@@ -22,33 +21,6 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 
 /** How long a step may take, in milliseconds: so long that it only ends what hangs, however busy the machine is. */
 const PATIENCE = 180_000;
-
-/** Text that tries everything to become more than text. Whatever of it runs sets `window.hacked`. */
-export const HOSTILE = [
-  '# <script>window.hacked=1</script> <img src=x onerror="window.hacked=2">',
-  "",
-  '[a link](javascript:window.hacked=3) and <a href="javascript:window.hacked=4">another</a>, ![pic](https://example.invalid/x.png)',
-  "",
-  '<svg onload="window.hacked=5"><script>window.hacked=6</script></svg> <iframe srcdoc="<script>parent.hacked=7</script>"></iframe>',
-  "",
-  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=window.hacked=8&gt;">',
-  "",
-  '<form action="https://example.invalid/"><input name=a><button>Send</button></form> <base href="https://example.invalid/">',
-  "",
-  '| a | b |\n|---|---|\n| <details open ontoggle="window.hacked=9"> | `</script><script>window.hacked=10</script>` |',
-  "",
-  "Text that turns: \u202eright to left\u202c, zero\u200bwidth, tag\u{e0041}, soft\u00adhyphen.",
-  "",
-  '```html\n<body onload="window.hacked=11">\n```',
-  "",
-].join("\n");
-
-/** Runs the program; its output. */
-export function run(args, options = {}) {
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, ...options });
-  assert.ok(status === 0 || options.mayFail, `chunkwright ${args.join(" ")}: ${stderr}`);
-  return stdout;
-}
 
 /** Writes the page of some paths; its address. */
 export function writePage(out, paths, ...flags) {
@@ -74,34 +46,15 @@ export function writePage(out, paths, ...flags) {
 }
 
 /**
- * Starts a server with the collections `examples` (English, Chinese, Russian, code) and `hostile`, or those of them that are named;
- * `extra` are more: name to files. Ends with `stop`.
+ * Starts a server with some of the shared collections; `extra` are more: name to files. Ends with `stop`.
  */
 export async function serve({ extra = {}, flags = [], env = {}, collections = ["examples", "hostile"] } = {}) {
   assert.ok(existsSync(program), `there is no program at ${program}; build it, or set CHUNKWRIGHT_BIN`);
   const folder = mkdtempSync(join(tmpdir(), "chunkwright-e2e-"));
   const store = join(folder, "store");
-  const into = (collection, ...args) =>
-    run(["index", ...args, "--collection", collection, "--store", store, "--embedder", "none", "--quiet"]);
-  const write = (name, files) => {
-    const at = join(folder, name);
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(at, path)), { recursive: true });
-      writeFileSync(join(at, path), text);
-    }
-    return at;
-  };
-  if (collections.includes("examples")) into("examples", join(root, "examples/corpus"));
-  if (collections.includes("hostile")) {
-    into(
-      "hostile",
-      write("hostile", {
-        "hostile.md": HOSTILE,
-        "<b onclick=hacked>.md": HOSTILE,
-        "code.js": `// </script><script>window.hacked=12</script>\nconst x = "\u202e";\n`,
-      }),
-    );
-  }
+  if (collections.length > 0) cpSync(await indexed(collections), store, { recursive: true });
+  const into = (collection, path, ...more) => index(store, collection, path, ...more);
+  const write = (name, files) => writeFiles(join(folder, name), files);
   for (const [name, files] of Object.entries(extra)) into(name, write(name, files));
   const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--store", store, "--root", folder, ...flags], {
     env: { ...process.env, ...env },
@@ -141,6 +94,8 @@ export async function serve({ extra = {}, flags = [], env = {}, collections = ["
 }
 
 let browser;
+/** Contexts by language, which the pages of servers share: what one has loaded is there for the next. */
+const contexts = new Map();
 
 /** The browser of a test file; `node --test` runs each file in a process of its own. */
 export async function browse() {
@@ -150,21 +105,21 @@ export async function browse() {
 export async function close() {
   await browser?.close();
   browser = undefined;
+  contexts.clear();
 }
 
 /**
  * A page in the browser. `page.faults` has errors, breaches of the content security policy, requests to other hosts and whatever ran of
  * hostile text; `settled(page)` asserts that there are none, and closes the page.
  */
-export async function open(
-  url,
-  { width = 1400, height = 900, scheme = "light", locale = "en-US", storage = {}, expects = [] } = {},
-) {
-  const context = await (
-    await browse()
-  ).newContext({ viewport: { width, height }, colorScheme: scheme, locale, reducedMotion: "reduce" });
+export async function open(url, { width = 1400, height = 900, scheme = "light", locale = "en-US", expects = [] } = {}) {
+  const isServed = url.startsWith("http");
+  const context = (isServed && contexts.get(locale)) || (await (await browse()).newContext({ locale }));
+  if (isServed) contexts.set(locale, context);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
   page.faults = [];
   const origin = new URL(url).origin;
   const fault = (text) => !expects.some((known) => known.test(text)) && page.faults.push(text);
@@ -178,18 +133,27 @@ export async function open(
       fault(`request to ${request.url()}`);
   });
   page.on("dialog", (dialog) => (fault(`dialog: ${dialog.message()}`), dialog.dismiss()));
-  await page.addInitScript((values) => {
-    for (const [key, value] of Object.entries(values)) localStorage.setItem(key, value);
-  }, storage);
+  if (isServed) {
+    // What another page remembered is none of this one's.
+    const session = await context.newCDPSession(page);
+    await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage" });
+    await session.detach();
+  }
   await page.goto(url);
   return page;
+}
+
+/** Closes a page: one that is left open goes on looking at jobs. */
+export async function leave(page) {
+  const context = page.context();
+  await page.close();
+  if (!Array.from(contexts.values()).includes(context)) await context.close();
 }
 
 export async function settled(page) {
   if (await page.evaluate(() => window.hacked)) page.faults.push("text of a document ran as a script");
   assert.deepEqual(page.faults, []);
-  // A page that is left open goes on looking at jobs.
-  await page.context().close();
+  await leave(page);
 }
 
 /** Waits until the page has drawn what it was told: what is not there after two frames is not under way. */
@@ -220,12 +184,12 @@ async function axe(page, runOnly) {
     );
 }
 
-/** Asserts that a page has no serious fault by WCAG 2.2 AA, in either theme. */
+/** Themes that pages are held to; with `CHUNKWRIGHT_THEMES=both` the dark one as well. */
+const THEMES = [["light", WCAG], ...(process.env.CHUNKWRIGHT_THEMES === "both" ? [["dark", COLOURS]] : [])];
+
+/** Asserts that a page has no serious fault by WCAG 2.2 AA. */
 export async function accessible(page) {
-  for (const [theme, runOnly] of [
-    ["light", WCAG],
-    ["dark", COLOURS],
-  ]) {
+  for (const [theme, runOnly] of THEMES) {
     await page.evaluate((theme) => (document.documentElement.dataset.theme = theme), theme);
     assert.deepEqual(await axe(page, runOnly), [], theme);
   }

@@ -44,6 +44,7 @@ test("all collections are counted and sorted, and a part of a name finds one tha
   await page.getByRole("searchbox").fill("129-N");
   await page.getByText("1 collection", { exact: true }).waitFor();
   await page.getByRole("link", { name: nameOf(129) }).waitFor();
+  await accessible(page);
   await page.reload();
   await page.getByRole("link", { name: nameOf(129) }).waitFor();
   await page.getByRole("searchbox").fill("nothing");
@@ -51,7 +52,6 @@ test("all collections are counted and sorted, and a part of a name finds one tha
   await page.getByRole("searchbox").fill("");
   await page.getByRole("button", { name: "Show more" }).click();
   await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 130);
-  await accessible(page);
   await settled(page);
 });
 

@@ -1,92 +1,25 @@
 // The search playground: hits with their stages, why a chunk is missing, two configurations, what an agent is given, test questions.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessible, close, drawn, open, root, run, serve, settled } from "./helper.mjs";
+import { accessible, close, drawn, open, serve, settled } from "./helper.mjs";
 
 let server;
-let hasQuestions;
 let old;
 before(async () => {
-  server = await serve({ env: { CHUNKWRIGHT_EMBEDDER: "static" } });
-  // Beside `examples`, which has no vectors: the same with vectors, in two versions.
-  const index = (...args) =>
-    run([
-      "index",
-      join(root, "examples/corpus"),
-      "--collection",
-      "vectors",
-      "--store",
-      server.store,
-      "--embedder",
-      "static",
-      "--quiet",
-      ...args,
-    ]);
-  index("--preset", "course");
-  index();
+  server = await serve({
+    collections: ["examples", "hostile", "vectors"],
+    env: { CHUNKWRIGHT_EMBEDDER: "static" },
+  });
   const { generations } = await (await fetch(`${server.api}/api/v1/collections/vectors/versions`)).json();
   old = generations.find(({ state }) => state === "old").generation;
-  hasQuestions = await fetch(`${server.api}/api/v1/collections/vectors/questions`).then((answer) => answer.ok);
 });
 after(async () => {
   await close();
   await server?.stop();
 });
 
-const QUESTIONS = /\/api\/v1\/collections\/[^/]+\/questions/u;
-
-/** A server of a version without test questions has none here: they are kept by the test. */
-async function visit(path, options = {}) {
-  const page = await open(`${server.url}${path.startsWith("/search") ? "/health" : path}`, {
-    ...options,
-    expects: [/404|400|422|503/u],
-  });
-  if (!hasQuestions) {
-    const kept = [];
-    await page.route(QUESTIONS, (route) => {
-      const [request, url] = [route.request(), new URL(route.request().url())];
-      const json = (body, status = 200) => route.fulfill({ status, json: body });
-      if (url.pathname.endsWith("/evaluate")) {
-        const { k, modes } = request.postDataJSON();
-        const versions = [
-          [1, "old", "sections-v1.2", 2],
-          [2, "current", "tree-v1.3", 1],
-        ].flatMap(([generation, state, strategy_version, rank]) =>
-          modes.map((mode) => ({
-            generation,
-            state,
-            strategy_version,
-            mode,
-            recall: 1,
-            mrr: 1 / rank,
-            ndcg: 1 / Math.log2(1 + rank),
-            questions: kept.map(({ id }, at) => ({ id, rank: at === 0 ? rank : null })),
-          })),
-        );
-        return json({ k, versions });
-      }
-      if (request.method() === "GET") return json({ questions: kept });
-      if (request.method() === "DELETE") {
-        kept.splice(
-          kept.findIndex(({ id }) => url.pathname.endsWith(`/${id}`)),
-          1,
-        );
-        return route.fulfill({ status: 204 });
-      }
-      const { question, expected } = request.postDataJSON();
-      const parsed = expected.map((reference) => {
-        const [, doc_id, from, to] = /^(.*)#L(\d+)-L(\d+)$/u.exec(reference);
-        return { doc_id, start_line: Number(from), end_line: Number(to) };
-      });
-      kept.push({ id: String(kept.length + 1), question, expected: parsed, created_at: "2026-01-01T00:00:00Z" });
-      return json(kept.at(-1), 201);
-    });
-  }
-  if (path.startsWith("/search")) await page.goto(`${server.url}${path}`);
-  return page;
-}
+const visit = (path, options) => open(`${server.url}${path}`, { ...options, expects: [/404|400|422|503/u] });
 
 const cards = (page) => page.locator("[data-entry]");
 const selected = (page) => page.locator("[data-entry][aria-current=true]");

@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { close, open, root, run, serve, writePage } from "../e2e/helper.mjs";
+import { close, leave, open, root, run, serve, writePage } from "../e2e/helper.mjs";
 
 /** Goes to a chunk of a document by its number; on a narrow page to the panel of chunks. */
 async function chunk(page, width, number) {
@@ -305,7 +305,7 @@ for (const { name, path, file: isFile, until } of PAGES) {
       const page = await open(isFile ? file : server.url + path, { scheme, width, height: 900 });
       await until(page, width);
       await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
-      await page.context().close();
+      await leave(page);
     }
   }
   console.log(name);
