@@ -32,8 +32,15 @@ test("back and forward show what was there, scrolled where it was", async () => 
   await page.evaluate(() => (document.querySelector("#main").scrollTop = 300));
   await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Collections" }).click();
   await page.getByRole("link", { name: "hostile" }).waitFor();
+  // What was shown a moment ago is not asked for again.
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
   await page.goBack();
   await page.getByText("zh/vector-search.md").waitFor();
+  assert.deepEqual(
+    asked.filter((url) => url.includes("/api/v1/collections")),
+    [],
+  );
   await page.waitForFunction(() => document.querySelector("#main").scrollTop === 300);
   await page.goForward();
   await page.getByRole("link", { name: "hostile" }).waitFor();

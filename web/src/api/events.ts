@@ -1,7 +1,21 @@
 // Server-sent events by `fetch`, since an EventSource sends no key.
 
+import { forget } from "./answers.ts";
 import { failureOf, Failure, requestOf, send, type Schemas } from "./client.ts";
 import { eventsOf } from "./sse.ts";
+
+/** The collection that a job is about. */
+export const collectionOf = ({ task }: Schemas["Job"]): string | null =>
+  "collection" in task ? task.collection : task.kind === "evaluate" ? (task.request.collection ?? null) : null;
+
+const revisions = new Map<number, number>();
+
+/** Takes note of what is heard of a job: what is known of its collection is forgotten when there is news. */
+export function noted(job: Schemas["Job"]): void {
+  if (revisions.get(job.id) === job.revision) return;
+  revisions.set(job.id, job.revision);
+  forget(collectionOf(job) ?? undefined);
+}
 
 const pause = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
@@ -16,12 +30,14 @@ export async function* follow(job: number, signal: AbortSignal): AsyncGenerator<
     try {
       const headers: Record<string, string> = { accept: "text/event-stream", ...(seen && { "last-event-id": seen }) };
       const response = await send(requestOf(`/api/v1/jobs/${job}/events`, { headers, signal }));
-      if (response.status === 204) return;
+      if (response.status === 204) return forget();
       if (!response.ok || !response.body) throw await failureOf(response);
       for await (const { event, id, data } of eventsOf(response.body)) {
         failures = 0;
         seen = id;
-        yield JSON.parse(data) as Schemas["Job"];
+        const news = JSON.parse(data) as Schemas["Job"];
+        noted(news);
+        yield news;
         if (event === "end") return;
       }
     } catch (failure) {

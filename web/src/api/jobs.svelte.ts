@@ -2,17 +2,14 @@
 
 import { untrack } from "svelte";
 import { api, ok, type Schemas } from "./client.ts";
-import { follow } from "./events.ts";
+import { collectionOf, follow, noted } from "./events.ts";
 
 export type Job = Schemas["Job"];
 export type JobState = Schemas["JobState"];
 
+export { collectionOf };
 export const STATES: JobState[] = ["queued", "running", "succeeded", "failed", "cancelled", "interrupted"];
 export const isActive = ({ state }: Job): boolean => state === "queued" || state === "running";
-
-/** The collection that a job is about. */
-export const collectionOf = ({ task }: Job): string | null =>
-  "collection" in task ? task.collection : task.kind === "evaluate" ? (task.request.collection ?? null) : null;
 
 interface Query {
   collection?: string | undefined;
@@ -117,6 +114,7 @@ export class Jobs {
     const known = new Map(this.list.map((job) => [job.id, job]));
     let ended = 0;
     for (const job of jobs) {
+      noted(job);
       const before = known.get(job.id);
       // An event may be newer than an answer that was asked for before it.
       if (before && !isActive(before) && isActive(job) && before.revision >= job.revision) continue;

@@ -1,6 +1,7 @@
 // The key of the API: kept for this tab and server only, asked for when the server wants one.
 
 import { base } from "../base.ts";
+import { forget } from "./answers.ts";
 
 const STORED = `chunkwright.key${base}`;
 
@@ -34,6 +35,7 @@ export function giveKey(given: string | null): void {
   if (given) {
     current = given;
     sessionStorage.setItem(STORED, given);
+    forget();
   }
   declined = !given;
   wanted = null;
@@ -43,4 +45,5 @@ export function giveKey(given: string | null): void {
 export function forgetKey(): void {
   current = "";
   sessionStorage.removeItem(STORED);
+  forget();
 }
