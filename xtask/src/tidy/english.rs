@@ -5,20 +5,20 @@ use std::path::Path;
 
 /// A phrase and on how many lines it stands. Lower a number when you rewrite a line.
 const PHRASES: &[(&str, usize)] = &[
-    ("to be had", 13),
+    ("to be had", 7),
     ("as it should be", 3),
     ("as they should be", 1),
-    ("goes on with", 8),
-    ("Answers whether", 1),
-    ("whoever", 24),
-    ("Whoever", 11),
-    ("who reads", 4),
-    ("that are none", 3),
-    ("that is none", 18),
+    ("goes on with", 3),
+    ("Answers whether", 0),
+    ("whoever", 3),
+    ("Whoever", 1),
+    ("who reads", 2),
+    ("that are none", 0),
+    ("that is none", 5),
 ];
 
 /// Module docs that begin with a question.
-const QUESTIONS: usize = 134;
+const QUESTIONS: usize = 0;
 
 /// The lines of the repository that have each phrase, and its questions.
 #[derive(Default)]
