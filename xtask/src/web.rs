@@ -102,11 +102,13 @@ fn state() -> Result<String> {
     Ok(format!("{:016x}", hasher.finish()))
 }
 
-/// Takes pictures of every page in both themes, which fails where a page does not come up.
-pub(crate) fn screenshots() -> Result<()> {
+/// Runs the tests of the page in both themes and takes pictures of every page, which fails where one does not come up.
+pub(crate) fn test_in_both_themes() -> Result<()> {
     if browser().is_none() {
         println!("left out: none of {} is there", BROWSERS.join(", "));
         return Ok(());
     }
-    shell::run(npm("run screenshots").env("CHUNKWRIGHT_BIN", binary("chunkwright", Profile::Dev)?))
+    let program = binary("chunkwright", Profile::Dev)?;
+    shell::run(npm("run e2e").env("CHUNKWRIGHT_BIN", &program).env("CHUNKWRIGHT_THEMES", "both"))?;
+    shell::run(npm("run screenshots").env("CHUNKWRIGHT_BIN", &program))
 }
