@@ -21,7 +21,6 @@ const STEPS: &[Step] = &[
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
     ("web page", web::run),
     ("clippy and build", || shell::run(&mut shell::linted("build --workspace --all-targets"))),
-    ("server without `compat`", reduced::server),
     ("models", models),
     ("servers", || {
         servers::install().context("tests need the servers; they need python3 with pip, and a network")
@@ -34,6 +33,7 @@ const STEPS: &[Step] = &[
 
 /// Steps of `--all`.
 const AT_LENGTH: &[Step] = &[
+    ("server without `compat`", reduced::server),
     ("tests at length", || {
         let mut command = tests_of()?;
         command.envs(LONG.iter().copied());
