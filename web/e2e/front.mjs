@@ -14,10 +14,12 @@ const TYPES = {
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-export async function front(api, dist) {
+/** `base` is the path below which the server has its own. */
+export async function front(api, dist, base = "") {
   const target = new URL(api);
   const server = createServer((asked, answer) => {
-    const path = decodeURI(new URL(asked.url, api).pathname);
+    const whole = decodeURI(new URL(asked.url, api).pathname);
+    const path = whole.startsWith(`${base}/`) ? whole.slice(base.length) : whole;
     if (/^\/(?:api|mcp|compat|health|ready|metrics)(?:\/|$)/u.test(path)) {
       const headers = { ...asked.headers, host: target.host };
       delete headers.origin;
@@ -45,7 +47,9 @@ export async function front(api, dist) {
       "x-content-type-options": "nosniff",
     });
     const bytes = readFileSync(found);
-    answer.end(extname(found) === ".html" ? bytes.toString().replaceAll('"./', '"/') : bytes);
+    // From a page at any depth its parts are named where it begins, wherever that is.
+    const top = "../".repeat(path.split("/").length - 2) || "./";
+    answer.end(extname(found) === ".html" ? bytes.toString().replaceAll('"./', `"${top}`) : bytes);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

@@ -76,7 +76,7 @@ export async function serve({ extra = {}, flags = [], env = {}, collections = ["
     && (await fetch(`${api}/`, { headers: { accept: "text/html" } }).then(
       (answer) => answer.ok && /text\/html/u.test(answer.headers.get("content-type") ?? ""),
     ));
-  const before = has ? null : await front(api, join(dist, "app"));
+  const before = has ? null : await front(api, join(dist, "app"), flags[flags.indexOf("--base-path") + 1 || Infinity]);
   return {
     api,
     url: before?.url ?? api,
