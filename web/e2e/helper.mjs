@@ -126,7 +126,11 @@ export async function open(url, { width = 1400, height = 900, scheme = "light", 
   page.on("pageerror", (error) => fault(`error: ${error.message}`));
   page.on(
     "console",
-    (message) => ["error", "warning"].includes(message.type()) && fault(`${message.type()}: ${message.text()}`),
+    (message) =>
+      ["error", "warning"].includes(message.type())
+      // What is not the page, such as `/health`, has no icon.
+      && !message.location().url.endsWith("/favicon.ico")
+      && fault(`${message.type()}: ${message.text()}`),
   );
   page.on("request", (request) => {
     if (!request.url().startsWith(origin) && !/^(?:data|blob|about|file):/u.test(request.url()))
