@@ -24,7 +24,7 @@ const PATIENCE = 180_000;
 
 /** Writes the page of some paths; its address. */
 export function writePage(out, paths, ...flags) {
-  run(["chunk", ...paths, "--format", "html", "-o", out, "--quiet", ...flags]);
+  run(["chunk", ...paths, "--format", "html", "-o", out, "--quiet", "--force", ...flags]);
   if (built) {
     const [style, script] = ["page.css", "page.js"].map((name) => readFileSync(join(dist, "file", name), "utf8"));
     const page = readFileSync(out, "utf8");

@@ -240,7 +240,7 @@ test("a text that is pasted and a file that is dropped are tried, and nothing is
   assert.match(await page.getByRole("textbox", { name: "Text", exact: true }).inputValue(), /Заголовок/u);
   await page
     .locator("input[type=file]")
-    .setInputFiles(join(root, "crates/chunkwright-convert/tests/samples/russian.pdf"));
+    .setInputFiles(join(root, "crates/chunkwright-source/tests/samples/russian.pdf"));
   await page.getByRole("region", { name: "Source: russian.pdf" }).getByText("Руководство по установке").waitFor();
   // Dropped anywhere on the page.
   await page.evaluate(
