@@ -5,7 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { close, open, root, serve, writePage } from "./helper.mjs";
+import { close, leave, open, root, serve, writePage } from "./helper.mjs";
 
 let isOver = false;
 /** Prints a figure in milliseconds, and whether it is within its budget. */
@@ -31,7 +31,7 @@ async function opening(url, isThere, times = 5) {
   let page;
   let work;
   for (let turn = 0; turn < times; turn += 1) {
-    await page?.context().close();
+    if (page) await leave(page);
     page = await open("about:blank");
     work = await worker(page);
     await page.goto(url, { waitUntil: "commit" });
@@ -68,7 +68,7 @@ async function first(server) {
   const { cpu, time, page } = await opening(`${server.url}/`, () => document.querySelector("a[href='/c/examples']"));
   measured("first page, until it can be used", time, 1000);
   measured("first page, processor", cpu, 500);
-  await page.context().close();
+  await leave(page);
 }
 
 async function previews(server) {
@@ -87,7 +87,7 @@ async function previews(server) {
   }
   measured("preview of a document, from a change to the page", median(times), 100);
   measured("preview of a document, processor", median(costs), 100);
-  await page.context().close();
+  await leave(page);
 }
 
 async function longDocument(server) {
@@ -102,7 +102,7 @@ async function longDocument(server) {
     .first()
     .waitFor();
   measured("document of 10,000 lines, a key and its frame, processor", await perKey(opened, ["j"], 50), 16);
-  await opened.page.context().close();
+  await leave(opened.page);
 }
 
 async function manyChunks(server) {
@@ -129,7 +129,7 @@ async function manyChunks(server) {
     }, role);
     measured(`${name} of 100,000 chunks, a frame as it scrolls, processor`, ((await work()) - before) / 200, 16.7);
   }
-  await page.context().close();
+  await leave(page);
 }
 
 async function file() {
@@ -152,7 +152,7 @@ async function file() {
     await perKey(opened, ["j", "j", "j", "k"], 100),
     16,
   );
-  await opened.page.context().close();
+  await leave(opened.page);
   rmSync(folder, { recursive: true });
 }
 
