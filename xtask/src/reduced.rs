@@ -11,6 +11,24 @@ struct Reduced {
     without: &'static [&'static str],
 }
 
+/// `SQLite`, TLS, converters, local models, and any grammar.
+const HEAVY: &[&str] = &[
+    "rusqlite",
+    "libsqlite3-sys",
+    "rustls",
+    "ring",
+    "unpdf",
+    "undoc",
+    "zip",
+    "ndarray",
+    "safetensors",
+    "tokenizers",
+    "tree-sitter-rust",
+    "tree-sitter-c",
+    "bpe-openai",
+    "clap",
+];
+
 const REDUCED: &[Reduced] = &[
     Reduced {
         arguments: "-p chunkwright-code --no-default-features --features rust",
@@ -20,29 +38,11 @@ const REDUCED: &[Reduced] = &[
         arguments: "-p chunkwright-code --no-default-features --features languages-common",
         without: &["tree-sitter-ocaml", "tree-sitter-julia", "tree-sitter-kotlin-ng", "tree-sitter-swift"],
     },
-    Reduced {
-        arguments: "-p chunkwright-index --no-default-features",
-        without: &[
-            // SQLite, TLS, converters, local models, and any grammar.
-            "rusqlite",
-            "libsqlite3-sys",
-            "rustls",
-            "ring",
-            "unpdf",
-            "undoc",
-            "zip",
-            "ndarray",
-            "safetensors",
-            "tokenizers",
-            "tree-sitter-rust",
-            "tree-sitter-c",
-            "bpe-openai",
-            "clap",
-        ],
-    },
+    Reduced { arguments: "-p chunkwright-index --no-default-features", without: HEAVY },
+    Reduced { arguments: "-p chunkwright-engine --no-default-features", without: HEAVY },
 ];
 
-/// Fails if a reduced build contains such a crate.
+/// Fails if a reduced build contains such a crate, or if the program that embeds the smallest engine does not compile.
 pub(crate) fn run() -> Result<()> {
     for Reduced { arguments, without } in REDUCED {
         let mut tree = shell::cargo(&format!("tree --edges normal --prefix none --format {{p}} {arguments}"));
@@ -62,7 +62,15 @@ pub(crate) fn run() -> Result<()> {
         }
         println!("{} crates: {arguments}", crates.len());
     }
-    Ok(())
+    shell::run(&mut shell::linted(&format!("check {IN_MEMORY}")))
+}
+
+/// A program with the smallest engine.
+const IN_MEMORY: &str = "-p chunkwright-engine --no-default-features --example in_memory";
+
+/// Runs the program with the smallest engine.
+pub(crate) fn in_memory() -> Result<()> {
+    shell::run(&mut shell::linted(&format!("run {IN_MEMORY}")))
 }
 
 /// A feature of the server that adds no crate of its own.

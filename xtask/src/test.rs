@@ -34,6 +34,7 @@ const STEPS: &[Step] = &[
 /// Steps of `--all`.
 const AT_LENGTH: &[Step] = &[
     ("server without `compat`", reduced::server),
+    ("engine in memory", reduced::in_memory),
     ("tests at length", || {
         let mut command = tests_of()?;
         command.envs(LONG.iter().copied());

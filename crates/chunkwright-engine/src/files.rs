@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use chunkwright_index::SqliteStore;
 use chunkwright_index::atomic_file::{FileId, lies_in, resolve};
 use chunkwright_source::{WalkOptions, walk};
 
@@ -54,8 +53,12 @@ pub fn check_output(
     if metadata.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Ok(None);
     }
+    #[cfg(feature = "sqlite")]
     let folder = std::path::absolute(&target)?;
-    if let Some(store) = folder.ancestors().skip(1).find(|folder| folder.join(SqliteStore::FILE).is_file()) {
+    #[cfg(feature = "sqlite")]
+    if let Some(store) =
+        folder.ancestors().skip(1).find(|folder| folder.join(chunkwright_index::SqliteStore::FILE).is_file())
+    {
         return Err(OutputError::InStore { store: store.to_owned() });
     }
     let id = metadata.as_ref().and_then(|_| FileId::of(&target));

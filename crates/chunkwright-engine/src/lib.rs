@@ -12,88 +12,45 @@
 //! * Requests and answers are plain types that serde reads and writes. They are the JSON that the command line prints.
 //! * Every failure is an [`Error`] with a [`Code`]; one table maps codes to exit status, HTTP status and more.
 //!
+//! Its modules lie on four floors, and what is on one uses only those below: `request` (plain data), `core` (the engine:
+//! store, models, clock, threads), `noun` (collections, snapshots, documents), `work` (what changes a store).
+//!
 //! The engine prints nothing, reads no flag and keeps no state outside its values.
 
-mod amend;
-mod background;
-mod boundary;
-mod collection;
-mod collections;
-mod configured;
-mod coverage;
-mod doctor;
-mod documents;
-mod embedding;
-mod engine;
+mod core;
 mod error;
-mod evaluate;
-mod fetch;
 mod fields;
 pub mod files;
-mod generations;
-mod index;
-mod installed;
-mod job_request;
-mod jobs;
 pub mod json_lines;
-mod list;
-mod maintenance;
-mod metrics;
-mod models;
 mod notice;
-mod observe;
-#[cfg_attr(not(unix), path = "owner/none.rs")]
-mod owner;
+mod noun;
 pub mod page;
 pub mod paging;
 mod places;
-mod put;
-mod query_log;
-mod questions;
-mod registries;
+mod request;
 mod roots;
 #[cfg(feature = "schema")]
 pub mod schema;
-mod search;
 pub mod settings;
-mod snapshot;
-mod source;
-mod state_file;
 mod table;
-mod task;
-mod transfer;
-mod turns;
-mod watch;
 pub mod web;
 pub mod words;
+mod work;
 
-pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
-pub use background::{Background, IndexState, ServedFolder, Then};
-pub use boundary::{BoundaryAnswer, BoundaryChange, BoundaryRequest};
 pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
+#[cfg(feature = "sqlite")]
+pub use chunkwright_index::Damaged;
 pub use chunkwright_index::filter::suggestion;
 pub use chunkwright_index::{
-    Away, CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo,
-    Duplicates, Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
+    Away, CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Direction, DocumentInfo, Duplicates,
+    Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
-    MAX_QUERY_CHARS, MOST_RANGES, Metadata, Mode, Overlay, OverlayState, Passage, PastRun, Prefix, Progress,
-    Prune, Related, Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics,
-    StatisticsRequest, Timings, Verdict, Visibility, WhyAway, file_of, meta,
+    MAX_QUERY_CHARS, MOST_RANGES, MemoryStore, Metadata, Mode, Overlay, OverlayState, Passage, PastRun,
+    Prefix, Progress, Prune, Related, Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart,
+    Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, WhyAway, file_of, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, convert, redact};
-pub use collection::Collection;
-pub use collections::{CollectionPage, CollectionStatus, ListCollectionsRequest, ListedCollection};
-pub use coverage::{CollectionCoverage, CollectionStatistics};
-pub use doctor::{Finding, State};
-pub use documents::{
-    ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DiffSide, DocumentStatistics, Documents,
-    DocumentsRequest, ExplainAnswer, ExplainRequest, ExplainedChunk, MOST_CHUNKS, Operation, OutlineAnswer,
-    OutlineRow, PlannedDiffAnswer, PlannedDiffRequest, PreviewAnswer, PreviewRequest, Promise, ReadReport,
-    Revision, Shard, ShardError, Violation, skipped_in_words,
-};
-pub use engine::{Access, Builder, Clock, Engine};
-pub use error::{CODES, Code, Error};
 pub mod evaluation {
     //! The figures of an evaluation.
     pub use chunkwright_eval::{
@@ -101,40 +58,73 @@ pub mod evaluation {
         StabilityLine,
     };
 }
-pub use evaluate::{
-    EditsRequest, EvaluateAnswer, EvaluateRequest, EvaluationStep, Origin, Proposal, TuneAnswer,
-    TuneCandidate, TuneRequest,
+pub use crate::core::engine::builder::Builder;
+pub use crate::core::engine::clock::Clock;
+pub use crate::core::engine::{Access, Engine};
+pub use crate::core::observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
+pub use crate::error::Code;
+pub use crate::error::{CODES, Error};
+pub use crate::fields::{Fields, FieldsError, Selected};
+pub use crate::notice::{Notice, NoticeCode};
+pub use crate::noun::collection::Collection;
+pub use crate::noun::documents::Documents;
+pub use crate::noun::documents::chunk::ChunkedDocument;
+pub use crate::noun::documents::diff::DiffSide;
+pub use crate::noun::documents::revision::Revision;
+pub use crate::noun::query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
+pub use crate::noun::skipped::skipped_in_words;
+pub use crate::noun::snapshot::Snapshot;
+pub use crate::noun::source::{SOURCE_PART, Source, SourceParts};
+pub use crate::places::without_places;
+pub use crate::request::amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
+pub use crate::request::boundary::{BoundaryAnswer, BoundaryChange, BoundaryRequest};
+pub use crate::request::cache::ClearedCache;
+pub use crate::request::collections::{
+    CollectionCoverage, CollectionPage, CollectionStatistics, CollectionStatus, ListCollectionsRequest,
+    ListedCollection,
 };
-pub use fetch::{FetchAnswer, FetchRequest};
-pub use fields::{Fields, FieldsError, Selected};
-pub use generations::{
+pub use crate::request::diff::{DiffAnswer, MOST_CHUNKS, Operation, PlannedDiffAnswer, PlannedDiffRequest};
+pub use crate::request::doctor::{Finding, State};
+pub use crate::request::documents::{
+    ChunkRequest, Coverage, DocumentStatistics, DocumentsRequest, ExplainAnswer, ExplainRequest,
+    ExplainedChunk, OutlineAnswer, OutlineRow, Promise, ReadReport, Violation,
+};
+pub use crate::request::evaluate::{
+    EditsRequest, EvaluateAnswer, EvaluateRequest, EvaluationStep, Proposal, TuneAnswer, TuneCandidate,
+    TuneRequest,
+};
+pub use crate::request::fetch::{FetchAnswer, FetchRequest};
+pub use crate::request::generations::{
     DeleteRequest, Deleted, DeletedDocument, GenerationsAnswer, PruneRequest, PrunedGeneration,
 };
-pub use index::{IndexAnswer, IndexRequest, IndexSummary, Indexer, RunProgress};
-pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
-pub use job_request::JobRequest;
-pub use jobs::{Job, JobError, JobState, Jobs};
-pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
-pub use maintenance::ClearedCache;
-pub use notice::{Notice, NoticeCode};
-pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
-pub use places::without_places;
-pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
-pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
-pub use questions::{
+pub use crate::request::index::progress::RunProgress;
+pub use crate::request::index::summary::IndexSummary;
+pub use crate::request::index::{IndexAnswer, IndexRequest};
+pub use crate::request::job::{Job, JobError, JobRequest, JobState};
+pub use crate::request::list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours, RelatedAnswer};
+pub use crate::request::models::{
+    InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest,
+};
+pub use crate::request::preview::{PreviewAnswer, PreviewRequest};
+pub use crate::request::put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
+pub use crate::request::questions::{
     AskQuestionsRequest, AskedQuestion, AskedQuestions, AskedVersion, ExpectedLines, SaveQuestionRequest,
     SavedQuestion,
 };
-pub use registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
-pub use roots::Roots;
-pub use search::{
-    Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,
-    SearchedCollection, Translation,
+pub use crate::request::registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
+pub use crate::request::search::hit::{FoundPassage, Hit, HitPlace};
+pub use crate::request::search::{
+    Budget, ExpandRequest, Found, LeftOutHit, SearchAnswer, SearchRequest, SearchedCollection, Translation,
 };
-pub use settings::{Layers, Settings};
-pub use snapshot::{RelatedAnswer, Snapshot};
-pub use source::{SOURCE_PART, Source, SourceParts};
-pub use table::{RecordTable, TableFormat};
-pub use task::{PutDocument, Task};
-pub use transfer::{ExportRequest, ImportAnswer, Imported};
-pub use watch::Watched;
+pub use crate::request::shard::{Shard, ShardError};
+pub use crate::request::task::{PutDocument, Task};
+pub use crate::request::transfer::{ExportRequest, ImportAnswer};
+pub use crate::roots::Roots;
+pub use crate::settings::{Layers, Settings};
+pub use crate::table::{RecordTable, TableFormat};
+pub use crate::work::background::{Background, IndexState, ServedFolder, Then};
+pub use crate::work::index::Indexer;
+pub use crate::work::jobs::Jobs;
+pub use crate::work::watch::Watched;
+pub use chunkwright_eval::made::Origin;
+pub use chunkwright_index::transfer::Imported;

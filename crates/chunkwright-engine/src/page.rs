@@ -5,15 +5,16 @@
 //! documents are written as they are cut. That JSON contains no `<`, so that no source can end its element; the script
 //! inserts it only as text, never as markup.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 
-use crate::web::Standalone;
 use chunkwright::Record;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::documents::{ChunkedDocument, Documents};
 use crate::error::Error;
+use crate::noun::documents::Documents;
+use crate::noun::documents::chunk::ChunkedDocument;
+use crate::web::Standalone;
 
 /// The beginning of every page, including pages of earlier versions.
 const BEGIN: &str = r#"<!doctype html>

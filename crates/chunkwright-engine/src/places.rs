@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::jobs::Job;
+use crate::request::job::Job;
 use crate::roots::Roots;
 
 /// Replaces absolute paths in a sentence by their last part: `/srv/docs/a.md` becomes `…/a.md`. A path in backticks may

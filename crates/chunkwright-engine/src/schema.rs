@@ -17,19 +17,37 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::evaluation::{Report, RetrievalLine, Run, StabilityLine};
+use crate::request::amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
+use crate::request::boundary::{BoundaryAnswer, BoundaryRequest};
+use crate::request::cache::ClearedCache;
+use crate::request::collections::{
+    CollectionCoverage, CollectionStatistics, CollectionStatus, ListedCollection,
+};
+use crate::request::diff::{DiffAnswer, Operation, PlannedDiffRequest};
+use crate::request::doctor::Finding;
+use crate::request::documents::{
+    ChunkRequest, DocumentStatistics, ExplainAnswer, ExplainRequest, ExplainedChunk, OutlineAnswer,
+    OutlineRow, ReadReport,
+};
+use crate::request::evaluate::{EvaluateAnswer, EvaluateRequest, Proposal, TuneAnswer, TuneCandidate};
+use crate::request::fetch::{FetchAnswer, FetchRequest};
+use crate::request::generations::{
+    DeleteRequest, Deleted, DeletedDocument, GenerationsAnswer, PruneRequest, PrunedGeneration,
+};
+use crate::request::index::{IndexAnswer, IndexRequest};
+use crate::request::list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours, RelatedAnswer};
+use crate::request::models::{InstallModelsRequest, ModelChange, ModelEntry, RemoveModelsRequest};
+use crate::request::preview::{PreviewAnswer, PreviewRequest};
+use crate::request::put::{PutAnswer, PutRequest};
+use crate::request::registries::{PresetEntry, RegistriesAnswer};
+use crate::request::search::hit::{FoundPassage, Hit};
+use crate::request::search::{SearchAnswer, SearchRequest};
+use crate::request::transfer::{ExportRequest, ImportAnswer};
+use crate::settings::Setting;
 use crate::settings::key::{self, Group};
 use crate::{
-    AmendRequest, BoundaryAnswer, BoundaryRequest, CheckReport, ChunkDetail, ChunkPage, ChunkRequest,
-    ClearedCache, CollectionCoverage, CollectionStatistics, CollectionStatus, DeleteRequest, Deleted,
-    DeletedDocument, DiffAnswer, DocumentPage, DocumentStatistics, EvaluateAnswer, EvaluateRequest,
-    ExplainAnswer, ExplainRequest, Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest,
-    Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest,
-    InstallModelsRequest, ListDocumentsRequest, ListRequest, ListedChunk, ListedCollection, ListedOverlay,
-    ModelChange, ModelEntry, Neighbours, Operation, OutlineAnswer, OutlineRow, OverlaysAnswer,
-    OverlaysRequest, PastRun, PlannedDiffRequest, PresetEntry, PreviewAnswer, PreviewRequest, Proposal,
-    PruneRequest, PrunedGeneration, PutAnswer, PutRequest, ReadReport, RegistriesAnswer, RelatedAnswer,
-    RemoveModelsRequest, SearchAnswer, SearchRequest, Statistics, StatisticsRequest, TuneAnswer,
-    TuneCandidate, settings::Setting,
+    CheckReport, ChunkPage, Explained, GenerationStatus, ListRequest, ListedChunk, ListedOverlay, PastRun,
+    Statistics, StatisticsRequest,
 };
 
 pub use shape::check_shape;

@@ -2,12 +2,11 @@
 
 use std::io::{self, ErrorKind};
 
+use super::Error;
 use chunkwright_eval::EvalError;
 use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{AmendError, FetchError, IndexError, SearchError, StoreError};
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
-
-use super::Error;
 
 /// A kind of failure, as front ends report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

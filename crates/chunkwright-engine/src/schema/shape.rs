@@ -4,12 +4,12 @@
 //! flattened struct no deserializer can forbid that, since serde buffers such values before it knows their type. The
 //! schema of a type applies wherever the type occurs.
 
-use parking_lot::Mutex;
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use chunkwright_index::filter::suggestion;
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 

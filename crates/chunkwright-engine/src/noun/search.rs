@@ -1,0 +1,180 @@
+//! Search requests and their answers.
+
+pub(crate) mod budget;
+pub(crate) mod merge;
+pub(crate) mod passages;
+pub(crate) mod several;
+pub(crate) mod translations;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use chunkwright_index::{
+    Answer, Below, Explained, ListRequest, Mode, Models, SearchError, check_query, chunk_id, explain,
+    parse_query, search, search_all_versions,
+};
+use chunkwright_models::Embedder;
+
+use crate::error::Error;
+use crate::notice::{Notice, NoticeCode};
+use crate::noun::snapshot::Snapshot;
+use crate::request::search::{SearchAnswer, SearchRequest, SearchedCollection};
+
+/// Maximum number of collections whose search is described in an answer.
+const COLLECTIONS_LISTED: usize = 100;
+
+impl SearchedCollection {
+    /// How collections were searched: all if there are few, otherwise first those in `first`.
+    fn listed(found: &[(&Snapshot, Answer)], first: &HashSet<&str>) -> Vec<Self> {
+        let mut listed: Vec<&(&Snapshot, Answer)> = found.iter().collect();
+        if listed.len() > COLLECTIONS_LISTED {
+            listed.sort_by_key(|(snapshot, _)| !first.contains(snapshot.generation().collection.as_str()));
+            listed.truncate(COLLECTIONS_LISTED);
+        }
+        listed.into_iter().map(|(snapshot, answer)| Self::new(snapshot, answer)).collect()
+    }
+
+    fn new(snapshot: &Snapshot, answer: &Answer) -> Self {
+        let Answer { mode, degraded, rerank_used, rerank_error, min_relevance, below, .. } = answer.clone();
+        let generation = snapshot.generation();
+        let (collection, generation) = (generation.collection.clone(), generation.number);
+        Self { collection, generation, mode, degraded, rerank_used, rerank_error, min_relevance, below }
+    }
+}
+
+/// The embedder of queries, if there is one, and otherwise why a hybrid search runs without it.
+type EmbedderOrWhy = (Option<Arc<dyn Embedder>>, Option<String>);
+
+impl Snapshot {
+    /// Searches this generation, or all of them.
+    ///
+    /// If the embedder is missing or fails, a hybrid search becomes lexical, and a notice says so.
+    ///
+    /// # Errors
+    ///
+    /// A query or a value of the request that cannot be used, a dense or sparse search without its vectors, a store
+    /// that fails.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
+        several::search_in(&[self], request)
+    }
+
+    /// The best `top_k` hits that are relevant enough.
+    fn find(&self, request: &SearchRequest, top_k: usize) -> Result<Answer, Error> {
+        let (query, filter) = parse_query(&request.query, request.filter.clone())?;
+        let options = request.options(filter, top_k);
+        let (embedder, why) = self.embedder_or_why(request.mode)?;
+        let reranker = self.engine().reranker()?;
+        let stages = self.engine().stages();
+        let watch = stages.as_ref().map(|stages| stages as _);
+        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), watch };
+        let (store, generation) = (self.store(), self.generation());
+        let mut answer = if request.all_versions {
+            search_all_versions(store, &generation.collection, models, &query, &options)?
+        } else {
+            search(store, generation, models, &query, &options)?
+        };
+        if why.is_some() {
+            answer.degraded = why;
+        }
+        Ok(answer)
+    }
+
+    /// Explains why a chunk, by its id or as `DOC_ID#INDEX`, is or is not in the answer to a search.
+    ///
+    /// # Errors
+    ///
+    /// As [`search`](Self::search).
+    pub fn explain_search(&self, request: &SearchRequest, chunk: &str) -> Result<Explained, Error> {
+        check_query(&request.query).map_err(SearchError::from)?;
+        let (query, filter) = parse_query(&request.query, request.filter.clone())?;
+        let (embedder, _) = self.embedder_or_why(request.mode)?;
+        let reranker = self.engine().reranker()?;
+        let models =
+            Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), ..Models::default() };
+        let (store, generation, options) =
+            (self.store(), self.generation(), request.options(filter, request.top_k));
+        let chunk = chunk_id(store, generation, chunk)?;
+        self.engine().stoppable(|| Ok(explain(store, generation, models, &query, &options, chunk)?))
+    }
+
+    /// The embedder of queries; if a hybrid search runs without one, the reason.
+    fn embedder_or_why(&self, mode: Mode) -> Result<EmbedderOrWhy, Error> {
+        let generation = self.generation();
+        let error = match (self.embedder_for(mode), &generation.spec.model) {
+            (Ok(None), Some(model)) if mode != Mode::Lexical => {
+                let (collection, model) = (generation.collection.clone(), model.name.clone());
+                Error::MissingModel { collection, model }
+            }
+            (Ok(embedder), _) => return Ok((embedder, None)),
+            (Err(error), _) => error,
+        };
+        match (mode, error.code().name) {
+            (Mode::Hybrid, "model_unavailable" | "service_failed") => Ok((None, Some(error.to_string()))),
+            _ => Err(error),
+        }
+    }
+
+    /// A notice if something is missing in the generation.
+    fn notice_of_generation(&self, answer: &Answer) -> Result<Option<Notice>, Error> {
+        let (store, generation) = (self.store(), self.generation());
+        let is_complete = store.is_complete(generation)?;
+        if is_complete && !answer.hits.is_empty() {
+            return Ok(None);
+        }
+        let any = ListRequest { limit: 1, ..ListRequest::default() };
+        let name = &generation.collection;
+        let is_empty = answer.hits.is_empty() && store.list(generation, &any)?.chunks.is_empty();
+        Ok(match (is_empty, is_complete) {
+            (true, true) => {
+                let message =
+                    format!("collection `{name}` has no chunks; `chunkwright index` adds documents");
+                Some(Notice::new(NoticeCode::EmptyCollection, message))
+            }
+            (true, false) => {
+                let message = format!(
+                    "collection `{name}` has no chunks yet: its first `index` is running, was interrupted or found no documents; run it again to resume"
+                );
+                Some(Notice::new(NoticeCode::Unfinished, message))
+            }
+            (false, false) => {
+                let message = format!(
+                    "`{generation}` is not complete, since its first `index` is running or was interrupted: what is stored so far was searched; run it again to resume"
+                );
+                Some(Notice::new(NoticeCode::Unfinished, message))
+            }
+            (false, true) => None,
+        })
+    }
+
+    /// The notices of an answer; they name the collection if there are several.
+    fn notices(&self, answer: &Answer, of_several: bool) -> Result<Vec<Notice>, Error> {
+        let mut notices: Vec<Notice> = self.notice_of_generation(answer)?.into_iter().collect();
+        let of = if of_several {
+            format!("collection `{}`: ", self.generation().collection)
+        } else {
+            String::new()
+        };
+        if let (true, Some(Below { count, best }), Some(least)) =
+            (answer.hits.is_empty(), answer.below, answer.min_relevance)
+        {
+            let hits = if count == 1 { "hit is" } else { "hits are" };
+            let message = format!(
+                "{of}nothing relevant: {count} {hits} below the minimum relevance {least}, the best with {best}; `--min-relevance 0` shows all"
+            );
+            notices.push(Notice::new(NoticeCode::NothingRelevant, message));
+        }
+        if let Some(why) = &answer.degraded {
+            let what = if answer.mode == Mode::Lexical { "lexical only" } else { "without sparse vectors" };
+            // A collection that was indexed without vectors on purpose needs no warning.
+            let code = match self.generation().spec.model {
+                Some(_) => NoticeCode::StageSkipped,
+                None => NoticeCode::NoVectors,
+            };
+            notices.push(Notice::new(code, format!("{of}searched {what}: {why}")));
+        }
+        if let Some(why) = &answer.rerank_error {
+            notices.push(Notice::new(NoticeCode::NotReranked, format!("{of}not reranked: {why}")));
+        }
+        Ok(notices)
+    }
+}

@@ -1,0 +1,252 @@
+//! Searches several collections, and skips those that cannot be searched.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use chunkwright_index::{
+    Answer, Below, DocumentInfo, Explained, Generation, Metadata, SearchError, StoreError,
+};
+use tracing::field::Empty;
+
+use crate::core::engine::Engine;
+use crate::core::observe::{SearchCall, TRACE};
+use crate::error::Error;
+use crate::notice::{Notice, NoticeCode};
+use crate::noun::collection::is_gone;
+use crate::noun::search::passages::passages;
+use crate::noun::search::{merge, translations};
+use crate::noun::snapshot::Snapshot;
+use crate::request::collections::ListCollectionsRequest;
+use crate::request::search::hit::Hit;
+use crate::request::search::{Budget, Found, SearchAnswer, SearchRequest, SearchedCollection};
+
+impl Engine {
+    /// Searches the collections that the request names. Without a name, searches the collection of the settings; if the
+    /// settings name none either and the default one does not exist, the only collection of the store.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::search`], and a collection that does not exist. Where several are searched, one of which a stage
+    /// cannot run is left out with a notice, unless no other one can be searched.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
+        let mut last = None;
+        loop {
+            let snapshots = self.searched(request)?;
+            let numbers: Vec<i64> = snapshots.iter().map(|snapshot| snapshot.generation().number).collect();
+            match search_in(&snapshots.iter().collect::<Vec<_>>(), request) {
+                // Another generation became current meanwhile.
+                Err(error) if is_gone(&error) && last.as_ref() != Some(&numbers) => last = Some(numbers),
+                Err(error) => return Err(error),
+                Ok(answer) => return Ok(answer),
+            }
+        }
+    }
+
+    /// Explains why a chunk is or is not in the answer to a search of one collection: the one that the request names,
+    /// or that of the settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::explain_search`], and a request that names several collections.
+    pub fn explain_search(&self, request: &SearchRequest, chunk: &str) -> Result<Explained, Error> {
+        if request.all_collections || request.collections.len() > 1 {
+            return Err(Error::OneCollection);
+        }
+        let collection = match request.collections.first() {
+            Some(name) => self.collection(name),
+            None => self.collection(self.usual_collection()?),
+        };
+        collection.read(|snapshot| snapshot.explain_search(request, chunk))
+    }
+
+    /// The collection of a search that names none.
+    fn usual_collection(&self) -> Result<String, Error> {
+        let usual = self.settings().collection.clone();
+        if self.settings().is_set("collection") || self.store()?.open(&usual).is_ok() {
+            return Ok(usual);
+        }
+        let page =
+            self.list_collections(&ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() })?;
+        Ok(match page.collections.first() {
+            Some(only) if page.total == 1 => only.name().to_owned(),
+            _ => usual,
+        })
+    }
+
+    /// The collections of a request, each once. Those with vectors of the same model share its embedder.
+    fn searched(&self, request: &SearchRequest) -> Result<Vec<Snapshot>, Error> {
+        let store = self.store()?;
+        let generations = if !request.all_collections {
+            let usual = if request.collections.is_empty() { Some(self.usual_collection()?) } else { None };
+            let names = request.collections.iter().chain(&usual);
+            let mut known = HashSet::new();
+            let opened = names.map(|name| store.open(name)).collect::<Result<Vec<_>, _>>()?;
+            opened.into_iter().filter(|generation| known.insert(generation.clone())).collect()
+        } else if !request.collections.is_empty() {
+            return Err(Error::NamedAndAll);
+        } else {
+            store.visible()?
+        };
+        if generations.is_empty() {
+            return Err(Error::NoCollections);
+        }
+        let mut embedders = HashMap::new();
+        let snapshot = |generation: Generation| {
+            let embedder = embedders.entry(generation.spec.model.clone()).or_default();
+            Snapshot::of(self, Arc::clone(&store), generation).sharing(embedder)
+        };
+        Ok(generations.into_iter().map(snapshot).collect())
+    }
+}
+
+/// Returns whether an error concerns only one collection and not the others of the store.
+fn is_of_one_collection(error: &Error) -> bool {
+    matches!(error.code().name, "model_unavailable" | "service_failed")
+        || matches!(
+            error,
+            Error::Search(SearchError::Store(StoreError::Analysis { .. }))
+                | Error::Store(StoreError::Analysis { .. })
+        )
+}
+
+fn left_out(collection: &str, error: &Error) -> Notice {
+    Notice::new(NoticeCode::CollectionSkipped, format!("collection `{collection}` was not searched: {error}"))
+}
+
+/// Searches each generation separately, and merges the hits.
+pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnswer, Error> {
+    let Some(engine) = snapshots.first().map(|snapshot| snapshot.engine()) else {
+        return merged(snapshots, request);
+    };
+    let span = tracing::info_span!(
+        target: TRACE,
+        "search",
+        search.mode = request.mode.as_str(),
+        search.top_k = request.top_k,
+        search.collections = snapshots.len(),
+        search.outcome = Empty,
+        otel.status_code = Empty,
+    );
+    let started = engine.now_nanos();
+    let answer = span.in_scope(|| engine.stoppable(|| merged(snapshots, request)));
+    let outcome = match &answer {
+        Ok(answer) if answer.is_empty() => "nothing",
+        Ok(_) => "found",
+        Err(error) if error.code().http < 500 => "invalid",
+        Err(_) => "error",
+    };
+    span.record("search.outcome", outcome);
+    if outcome == "error" {
+        span.record("otel.status_code", "ERROR");
+    }
+    engine.observe(|observer| {
+        observer.searched(SearchCall { mode: request.mode, outcome, took: engine.since(started) });
+    });
+    answer
+}
+
+fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnswer, Error> {
+    let page = request.page()?;
+    let mut notices = Vec::new();
+    let mut found: Vec<(&Snapshot, Answer)> = Vec::new();
+    let mut failed = None;
+    // Collapsing translations makes room for further hits.
+    let wanted = if request.collapse_translations { page.end.max(request.last_page_end()) } else { page.end };
+    for &snapshot in snapshots {
+        snapshot.engine().check_cancelled()?;
+        match snapshot.find(request, wanted) {
+            Ok(answer) => {
+                notices.extend(snapshot.notices(&answer, snapshots.len() > 1)?);
+                found.push((snapshot, answer));
+            }
+            Err(error) if snapshots.len() > 1 && is_of_one_collection(&error) => {
+                notices.push(left_out(&snapshot.generation().collection, &error));
+                failed.get_or_insert(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if let Some(error) = failed.filter(|_| found.is_empty()) {
+        return Err(error);
+    }
+    let mut hits = merge::merged(&found, request.duplicates);
+    // If some collections have hits, empty ones need no notice.
+    if !hits.is_empty() {
+        notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
+    }
+    if request.collapse_translations {
+        hits = translations::collapsed(hits);
+    }
+    hits.truncate(page.end);
+    hits.drain(..page.start.min(hits.len()));
+    let with_hits: HashSet<&str> = hits.iter().map(|hit| hit.collection.as_str()).collect();
+    let collections = SearchedCollection::listed(&found, &with_hits);
+    let below = found.iter().fold(None, |sum, (_, answer)| Below::sum(sum, answer.below));
+    let searched = found.len();
+    let mut notices = bounded(notices);
+    let snapshots: Vec<&Snapshot> = found.iter().map(|(snapshot, _)| *snapshot).collect();
+    let mut found = match request.expand {
+        None => Found::Hits { hits: described(&snapshots, hits, request)? },
+        Some(expand) => {
+            passages(&snapshots, &hits, expand.check()?.within(request.max_tokens), &mut notices)?
+        }
+    };
+    let mut budget = None;
+    if let (Some(max_tokens), Some(snapshot)) = (request.max_tokens, snapshots.first()) {
+        let kept = Budget::keep(&mut found, max_tokens, &*snapshot.engine().counter()?);
+        notices.extend(kept.notice(&found));
+        budget = Some(kept);
+    }
+    Ok(SearchAnswer { found, searched, below, collections, budget, notices })
+}
+
+/// Maximum number of notices of one kind in an answer.
+const ALIKE: usize = 5;
+
+/// The first notices of each kind, and the number of further ones.
+fn bounded(notices: Vec<Notice>) -> Vec<Notice> {
+    let mut counts: BTreeMap<NoticeCode, usize> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for notice in notices {
+        let count = counts.entry(notice.code).or_default();
+        *count += 1;
+        if *count <= ALIKE {
+            kept.push(notice);
+        }
+    }
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > ALIKE) {
+        let message = format!("the same holds for {} more collections", count - ALIKE);
+        let last = kept.iter().rposition(|notice| notice.code == code).map_or(kept.len(), |last| last + 1);
+        kept.insert(last, Notice::new(code, message));
+    }
+    kept
+}
+
+/// Adds the metadata of their documents to hits.
+fn described(
+    snapshots: &[&Snapshot],
+    mut hits: Vec<Hit>,
+    request: &SearchRequest,
+) -> Result<Vec<Hit>, Error> {
+    let mut known: HashMap<(String, String), Option<DocumentInfo>> = HashMap::new();
+    let of = snapshots.iter().map(|snapshot| (snapshot.generation().collection.as_str(), *snapshot));
+    let of: HashMap<&str, &Snapshot> = of.collect();
+    let hides_places = snapshots.iter().any(|snapshot| snapshot.engine().hides_places());
+    for hit in &mut hits {
+        let info = match known.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let snapshot = of.get(hit.collection.as_str());
+                let read = |of: &&Snapshot| of.store().document_info(of.generation(), &hit.record.doc_id);
+                new.insert(snapshot.map(read).transpose()?.flatten())
+            }
+        };
+        let info = info.as_ref().filter(|_| !hides_places);
+        hit.metadata = Metadata::new(&hit.record, info, &hit.doc_toc);
+        if request.text {
+            hit.text = Some(hit.record.text.clone());
+        }
+    }
+    Ok(hits)
+}

@@ -1,0 +1,152 @@
+//! A hit as it is returned: the chunk with its preview and metadata.
+
+use std::iter;
+use std::ops::Deref;
+
+use chunkwright::{ChunkId, Record};
+use chunkwright_index as index;
+use chunkwright_index::Metadata;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::request::search::Translation;
+
+/// Maximum number of characters in a preview.
+const PREVIEW_CHARS: usize = 200;
+
+/// Keys that a hit does not repeat: the outline is in its metadata, and `text`, which consists of context and content,
+/// is only included on request.
+const LEFT_TO_OTHERS: [&str; 2] = ["text", "doc_toc"];
+
+/// A chunk that was found, and the collection that it is of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hit {
+    /// The collection.
+    pub collection: String,
+    /// What was found.
+    #[serde(flatten, serialize_with = "without_doubles")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema_without_doubles"))]
+    pub found: index::Hit,
+    /// The beginning of the content: at most 200 Unicode scalar values, with one space in place of each run of
+    /// whitespace and none at either end.
+    pub content_preview: String,
+    /// What is known of its file and its place there.
+    pub metadata: Metadata,
+    /// What is embedded and searched, if the request asks for it, or if it is not context, content and what closes them:
+    /// a summary, or a text that was edited by hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Chunks of other collections with the same content, which were ranked lower.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<HitPlace>,
+    /// Chunks that were ranked lower, of the same page in other languages, where these are collapsed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub translations: Vec<Translation>,
+}
+
+/// Where a chunk is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HitPlace {
+    /// The collection.
+    pub collection: String,
+    /// The chunk.
+    pub chunk_id: ChunkId,
+}
+
+/// A passage with the hits inside it, and the collection that it is of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundPassage {
+    /// The collection.
+    pub collection: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub found: index::FoundPassage,
+}
+
+impl Hit {
+    pub(crate) fn new(collection: &str, found: index::Hit) -> Self {
+        let metadata = Metadata::new(&found.record, None, &found.doc_toc);
+        let content_preview = preview(&found.record.content);
+        let text = says_more(&found.record).then(|| found.record.text.clone());
+        Self {
+            collection: collection.to_owned(),
+            found,
+            content_preview,
+            metadata,
+            text,
+            copies: Vec::new(),
+            translations: Vec::new(),
+        }
+    }
+}
+
+/// Returns whether the text of a record differs from its context, its content and the fence that closes them.
+fn says_more(record: &Record) -> bool {
+    let rest =
+        record.text.strip_prefix(&*record.context).and_then(|text| text.strip_prefix(&*record.content));
+    let closes = |rest: &str| rest.trim().chars().all(|c| matches!(c, '`' | '~'));
+    record.artifact.is_some() || !rest.is_some_and(closes)
+}
+
+/// The beginning of a text on one line.
+fn preview(content: &str) -> String {
+    let words = content.split_whitespace();
+    let spaced = words.flat_map(|word| iter::once(' ').chain(word.chars())).skip(1);
+    spaced.take(PREVIEW_CHARS).collect::<String>().trim_end().to_owned()
+}
+
+fn without_doubles<S: Serializer>(found: &index::Hit, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut found = serde_json::to_value(found).map_err(serde::ser::Error::custom)?;
+    if let Value::Object(members) = &mut found {
+        members.retain(|key, _| !LEFT_TO_OTHERS.contains(&key.as_str()));
+    }
+    found.serialize(serializer)
+}
+
+#[cfg(feature = "schema")]
+fn schema_without_doubles(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let mut schema = <index::Hit as schemars::JsonSchema>::json_schema(generator);
+    let is_left = |key: &Value| key.as_str().is_some_and(|key| LEFT_TO_OTHERS.contains(&key));
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.retain(|key, _| !LEFT_TO_OTHERS.contains(&key.as_str()));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|key| !is_left(key));
+    }
+    schema
+}
+
+impl Deref for Hit {
+    type Target = index::Hit;
+
+    fn deref(&self) -> &index::Hit {
+        &self.found
+    }
+}
+
+impl Deref for FoundPassage {
+    type Target = index::FoundPassage;
+
+    fn deref(&self) -> &index::FoundPassage {
+        &self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_is_one_line_of_200_characters_at_most() {
+        assert_eq!(preview("  # Retries\r\n\n\tA  request\u{3000}请求 \n"), "# Retries A request 请求");
+        assert_eq!(
+            preview(&"数据库".repeat(100)),
+            "数据库".repeat(100).chars().take(200).collect::<String>()
+        );
+        assert_eq!(preview(&format!("{} {}", "ы".repeat(199), "и")), "ы".repeat(199), "no space at the end");
+        assert_eq!(preview(" \n"), "");
+    }
+}
