@@ -285,7 +285,11 @@ fn document(template: &Record, number: usize, texts: &[String], base: i64) -> Ne
         })
     });
     let chunks = chunks.collect();
-    NewDocument { base, chunks, document: StoredDocument { info, source, ..StoredDocument::default() } }
+    NewDocument {
+        base,
+        chunks,
+        document: StoredDocument { info, source: source.into(), ..StoredDocument::default() },
+    }
 }
 
 /// The texts, read as they are needed.

@@ -306,6 +306,12 @@ pub enum Error {
         "nothing to change; give `--text`, `--text-file`, `--keywords`, `--pin`, `--accept` or `--reset`"
     )]
     NothingToChange,
+    /// A chunk that was changed after the caller saw it.
+    #[error("chunk `{chunk}` is not what was expected any more, and nothing was changed; read it again")]
+    Changed {
+        /// The chunk.
+        chunk: String,
+    },
     /// A change by hand of no chunk.
     #[error("no chunk was named; give chunk ids, or a filter of one condition at least")]
     NoChunk,

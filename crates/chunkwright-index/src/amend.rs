@@ -1,12 +1,12 @@
 //! Manual changes: hides a chunk, replaces its text, adds keywords, or pins it to queries.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use chunkwright::{ChunkId, Chunker, Record, Unit};
 use chunkwright_models::{EmbedError, Embedder};
 
-use crate::settle::{Tools, settle_all_but, settle_but};
-use chunkwright_store::{Applied, Generation, Overlay, Overlays, Store, StoreError};
+use crate::settle::{FEW, Tools, settle_documents};
+use chunkwright_store::{Applied, DocumentInfo, Generation, Overlay, Overlays, Store, StoreError};
 
 /// Why a chunk could not be changed.
 #[derive(Debug, thiserror::Error)]
@@ -103,12 +103,13 @@ pub fn amend(
     change: &dyn Fn(&mut Overlay),
 ) -> Result<Overlay, AmendError> {
     let tools = Tools { chunker, embedder };
-    let overlay = amend_all(store, generation, tools, &[id], Review::Leave, change)?.pop();
+    let overlays = store.overlays(&generation.collection)?;
+    let overlay = amend_all(store, (generation, overlays), tools, &[id], Review::Leave, change)?.pop();
     let unknown = || AmendError::Unknown { id: id.to_string(), generation: generation.to_string() };
     overlay.ok_or_else(unknown)
 }
 
-/// Changes the overlays of chunks: `change` gets the overlay on each chunk, or an empty one; the result is stored and
+/// Changes `overlays`, those of the collection, on chunks: `change` gets the overlay on each chunk, or an empty one; the result is stored and
 /// applied to the chunk at once, in every generation that can be searched. An id is that of a chunk, or of the chunk
 /// that an overlay was made for.
 ///
@@ -120,14 +121,14 @@ pub fn amend(
 /// An unknown chunk, a text that is empty or over the limit. Nothing is changed in that case.
 pub fn amend_all(
     store: &dyn Store,
-    generation: &Generation,
+    (generation, mut overlays): (&Generation, Overlays),
     tools: Tools<'_>,
     ids: &[ChunkId],
     review: Review,
     change: &dyn Fn(&mut Overlay),
 ) -> Result<Vec<Overlay>, AmendError> {
-    let targets = Targets::read(store, generation, ids)?;
-    let mut overlays = store.overlays(&generation.collection)?;
+    let targets = Targets::read(store, generation, &overlays, ids)?;
+    let mut doc_ids = BTreeSet::new();
     let (mut changed, mut taken_back) = (Vec::with_capacity(ids.len()), Vec::new());
     for id in ids {
         let (before, record) = targets.find(&overlays, *id)?;
@@ -150,6 +151,7 @@ pub fn amend_all(
             overlays.remove(&before.chunk_id);
             taken_back.push(before.chunk_id);
         }
+        doc_ids.extend([before.doc_id, overlay.doc_id.clone()]);
         overlays.put(overlay.clone());
         changed.push(overlay);
     }
@@ -158,8 +160,7 @@ pub fn amend_all(
     taken_back.retain(|id| overlays.get(id).is_none());
     let kept: Vec<Overlay> = changed.iter().filter(|overlay| !overlay.is_empty()).cloned().collect();
     store.put_overlays(&generation.collection, &kept)?;
-    settle_but(store, generation, &taken_back, tools)?;
-    settle_all_but(store, &generation.collection, &taken_back, tools)?;
+    settle_documents(store, &generation.collection, &overlays, &doc_ids, tools)?;
     let gone = taken_back.into_iter().map(|chunk_id| Overlay { chunk_id, ..Overlay::default() });
     store.put_overlays(&generation.collection, &gone.collect::<Vec<_>>())?;
     Ok(changed)
@@ -198,16 +199,25 @@ struct Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
-    fn read(store: &'a dyn Store, generation: &'a Generation, ids: &[ChunkId]) -> Result<Self, StoreError> {
-        let (mut applied, mut places) = (HashMap::new(), HashMap::new());
-        for info in store.documents(generation)? {
-            for on in info.applied() {
-                places.insert(on.overlay.clone(), on.chunk_id.clone());
-                applied.insert(on.chunk_id.clone(), on);
-            }
-        }
+    fn read(
+        store: &'a dyn Store,
+        generation: &'a Generation,
+        overlays: &Overlays,
+        ids: &[ChunkId],
+    ) -> Result<Self, StoreError> {
         let named = store.chunks(generation, ids)?.into_iter().flatten();
-        let named = named.map(|chunk| (chunk.record.chunk_id, chunk.record)).collect();
+        let named: HashMap<ChunkId, Record> =
+            named.map(|chunk| (chunk.record.chunk_id, chunk.record)).collect();
+        let doc_id_of = |id: &ChunkId| match named.get(id) {
+            Some(record) => Some(&record.doc_id),
+            None => overlays.get(&id.to_string()).map(|overlay| &overlay.doc_id),
+        };
+        let doc_ids: BTreeSet<&String> = ids.iter().filter_map(doc_id_of).collect();
+        let (mut applied, mut places) = (HashMap::new(), HashMap::new());
+        for on in documents(store, generation, &doc_ids)?.iter().flat_map(DocumentInfo::applied) {
+            places.insert(on.overlay.clone(), on.chunk_id.clone());
+            applied.insert(on.chunk_id.clone(), on);
+        }
         Ok(Self { store, generation, named, applied, places })
     }
 
@@ -241,4 +251,20 @@ impl<'a> Targets<'a> {
             record
         }))
     }
+}
+
+/// The documents with these ids; all documents if one of them is not there, since its overlays may be on any, and if
+/// they are many.
+fn documents(
+    store: &dyn Store,
+    generation: &Generation,
+    doc_ids: &BTreeSet<&String>,
+) -> Result<Vec<DocumentInfo>, StoreError> {
+    if doc_ids.len() <= FEW {
+        let infos = doc_ids.iter().map(|doc_id| store.document_info(generation, doc_id));
+        if let Some(infos) = infos.collect::<Result<Option<Vec<_>>, _>>()? {
+            return Ok(infos);
+        }
+    }
+    store.documents(generation)
 }

@@ -182,7 +182,7 @@ pub fn fetch(
             extent: Extent::Document,
             start_line: 1,
             end_line: last as u32,
-            text: document.source,
+            text: document.source.to_string(),
             raw: document.raw.map_or(Raw::Text, Raw::Bytes),
             records,
             found: None,

@@ -60,7 +60,7 @@ pub use search::{
     QueryWords, Ranked, SearchError, SearchOptions, Stage, StageWatch, Verdict, explain, rank, search,
     search_all_versions,
 };
-pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, settle_all};
+pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, overlay_on, settle, settle_all};
 pub use stores::{OpenStore, STORES, StoreKind, open_store};
 
 pub use chunkwright_store::cancel::stoppable;

@@ -1,6 +1,6 @@
 //! Hybrid search: lexical, dense and sparse, each stage accounted for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_models::{EmbedError, Embedder, RerankError, Reranker};
@@ -14,7 +14,6 @@ mod relevance;
 
 use crate::fuse::{Contribution, Fusion};
 use crate::query::QueryError;
-use chunkwright_store::analysis;
 use chunkwright_store::bm25::term_id;
 use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
@@ -23,7 +22,7 @@ use rank::{Asked, ask};
 pub use rank::{Ranked, rank};
 pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords};
 
-use choose::{Choice, Chosen, chosen, pinned, rerank};
+use choose::{Choice, chosen, pinned, rerank};
 use judge::Judge;
 
 /// How to search.
@@ -354,7 +353,18 @@ pub fn search(
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
     let asked = measured(models.watch, "analyse", || ask(generation, models.embedder, query, options))?;
-    let attempt = || attempt(store, generation, models, &asked, query, options);
+    search_for(store, generation, models, &asked, options)
+}
+
+/// [Searches](search) for a query that was analysed.
+fn search_for(
+    store: &dyn Store,
+    generation: &Generation,
+    models: Models<'_>,
+    asked: &Asked<'_>,
+    options: &SearchOptions,
+) -> Result<Answer, SearchError> {
+    let attempt = || attempt(store, generation, models, asked, options);
     let (answer, is_whole) = attempt()?;
     // A ranked chunk was replaced before it was read: its new version may be a hit.
     if is_whole { Ok(answer) } else { Ok(attempt()?.0) }
@@ -365,21 +375,21 @@ fn attempt(
     store: &dyn Store,
     generation: &Generation,
     models: Models<'_>,
-    asked: &Asked,
-    query: &str,
+    asked: &Asked<'_>,
     options: &SearchOptions,
 ) -> Result<(Answer, bool), SearchError> {
     let ranked = asked.rank(store, generation, models.watch, options)?;
-    let terms = query_terms(query);
     let contributions = ranked.contributions(options.fusion);
     let stages: [_; 3] = std::array::from_fn(|at| {
         let stage = [&ranked.dense, &ranked.sparse, &ranked.lexical][at];
         places(stage.as_deref(), contributions[at])
     });
-    let pinned = pinned(store, generation, query, options)?;
+    let pinned = pinned(store, generation, asked, options)?;
     let mut fused = measured(models.watch, "fuse", || ranked.fused(options.fusion));
     let reranked = models.reranker.map(|reranker| {
-        measured(models.watch, "rerank", || rerank(store, generation, reranker, query, options, &mut fused))
+        measured(models.watch, "rerank", || {
+            rerank(store, generation, reranker, asked.query, options, &mut fused)
+        })
     });
     let (reranked, rerank_error) = match reranked {
         Some(Ok(reranked)) => (Some(reranked), None),
@@ -392,10 +402,8 @@ fn attempt(
     let best = fused.first().map_or(0.0, |best| best.score);
     fused.retain(|scored| !pinned.contains(&scored.id));
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
-    let judge = Judge::new((store, generation), asked, (query, &ranked), options)?;
-    let Choice { chosen, below, is_whole } = chosen((store, generation), &order, &pinned, &judge, options)?;
-    let mut hits = Vec::with_capacity(chosen.len());
-    for Chosen { scored, chunk, relevance, duplicates } in chosen {
+    let judge = Judge::new((store, generation), asked, &ranked, options)?;
+    let hit = |scored: Scored, chunk: StoredChunk, relevance| {
         let [dense, sparse, lexical] = stages.each_ref().map(|stage| stage.get(&scored.id).copied());
         let kept = match (dense, sparse, lexical) {
             _ if pinned.contains(&scored.id) => Kept::Pinned,
@@ -404,23 +412,25 @@ fn attempt(
             (None, None, _) => Kept::Lexical,
             _ => Kept::Both,
         };
-        hits.push(Hit {
-            rank: hits.len() + 1,
+        Hit {
+            rank: 0,
             score: scored.score,
             relevance,
             dense,
             sparse,
             lexical,
             rerank: reranked.get(&scored.id).copied(),
-            matched_terms: matched(&terms, &chunk),
+            matched_terms: matched(&asked.terms, &chunk),
             kept,
-            duplicates,
+            duplicates: Vec::new(),
             generation: generation.number,
             doc_toc: chunk.doc_toc,
             doc_summary: chunk.doc_summary,
             record: chunk.record,
-        });
-    }
+        }
+    };
+    let Choice { hits, below, is_whole } =
+        chosen((store, generation), &order, &pinned, &judge, options, &hit)?;
     let answer = Answer {
         hits,
         mode: ranked.mode(),
@@ -486,12 +496,6 @@ pub fn search_all_versions(
         hit.rank = index + 1;
     }
     Ok(answer)
-}
-
-/// The query's terms, each once.
-fn query_terms(query: &str) -> Vec<String> {
-    let mut seen = HashSet::new();
-    analysis::terms(query).into_iter().filter(|term| seen.insert(term.clone())).collect()
 }
 
 /// The terms of a query that a chunk is found by.

@@ -5,7 +5,7 @@
 //! not matter what happened to a generation while searches did not see it, or when a run was killed: until the
 //! generation is settled, [`list_overlays`] lists what searches do, and the next run settles it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use chunkwright::{ChunkId, Chunker, Record};
 use chunkwright_models::{Embedder, Role, TextHash, text_hash};
@@ -69,23 +69,20 @@ pub fn settle(
     generation: &Generation,
     tools: Tools<'_>,
 ) -> Result<OverlayCounts, StoreError> {
-    settle_but(store, generation, &[], tools)
+    until_unchanged(generation, || {
+        let infos = store.documents(generation)?;
+        settle_once(store, generation, &store.overlays(&generation.collection)?, &infos, tools)
+    })
 }
 
-/// [Settles](settle), ignoring the overlays of the chunks `without`.
-pub(crate) fn settle_but(
-    store: &dyn Store,
+/// Calls `attempt` until no other run writes a document meanwhile.
+fn until_unchanged<T>(
     generation: &Generation,
-    without: &[String],
-    tools: Tools<'_>,
-) -> Result<OverlayCounts, StoreError> {
+    mut attempt: impl FnMut() -> Result<Option<T>, StoreError>,
+) -> Result<T, StoreError> {
     for _ in 0..ATTEMPTS {
-        let mut overlays = store.overlays(&generation.collection)?;
-        for id in without {
-            overlays.remove(id);
-        }
-        if let Some(counts) = settle_once(store, generation, &overlays, tools)? {
-            return Ok(counts);
+        if let Some(settled) = attempt()? {
+            return Ok(settled);
         }
     }
     Err(StoreError::Locked { path: generation.to_string(), holder: "another run".into() })
@@ -102,21 +99,69 @@ pub fn settle_all(
     collection: &str,
     tools: Tools<'_>,
 ) -> Result<OverlayCounts, StoreError> {
-    settle_all_but(store, collection, &[], tools)
+    in_all(store, collection, &|generation| settle(store, generation, tools))
 }
 
-/// [Settles all](settle_all), ignoring the overlays of the chunks `without`.
-pub(crate) fn settle_all_but(
+/// [Settles](settle_all) the documents that some overlays were made for, whose overlays are `overlays` now.
+pub(crate) fn settle_documents(
     store: &dyn Store,
     collection: &str,
-    without: &[String],
+    overlays: &Overlays,
+    doc_ids: &BTreeSet<String>,
     tools: Tools<'_>,
+) -> Result<(), StoreError> {
+    let settle = |generation: &Generation| {
+        until_unchanged(generation, || {
+            let Some(infos) = concerned(store, generation, overlays, doc_ids)? else {
+                return settle_once(store, generation, overlays, &store.documents(generation)?, tools);
+            };
+            let own = infos.iter().flat_map(|info| overlays.of_document(&info.doc_id)).cloned().collect();
+            settle_once(store, generation, &own, &infos, tools)
+        })
+    };
+    in_all(store, collection, &settle).map(drop)
+}
+
+/// Most documents that are read one by one.
+pub(crate) const FEW: usize = 100;
+
+/// The documents with these ids; `None` if they are many, if one of them is not there, or has an overlay of one that is not. Such an
+/// overlay may be on a chunk of any document.
+fn concerned(
+    store: &dyn Store,
+    generation: &Generation,
+    overlays: &Overlays,
+    doc_ids: &BTreeSet<String>,
+) -> Result<Option<Vec<DocumentInfo>>, StoreError> {
+    if doc_ids.len() > FEW {
+        return Ok(None);
+    }
+    let mut infos = Vec::with_capacity(doc_ids.len());
+    for doc_id in doc_ids {
+        let Some(info) = store.document_info(generation, doc_id)? else { return Ok(None) };
+        let is_own = |applied: &Applied| {
+            overlays.get(&applied.overlay).is_none_or(|overlay| overlay.doc_id == info.doc_id)
+        };
+        if !info.applied().iter().all(is_own) {
+            return Ok(None);
+        }
+        infos.push(info);
+    }
+    Ok(Some(infos))
+}
+
+/// Settles the current generation and those that were current before, and again if another became current meanwhile.
+/// Returns the counts of the current one.
+fn in_all(
+    store: &dyn Store,
+    collection: &str,
+    settle: &dyn Fn(&Generation) -> Result<OverlayCounts, StoreError>,
 ) -> Result<OverlayCounts, StoreError> {
     loop {
         let current = store.open(collection)?;
-        let counts = settle_but(store, &current, without, tools)?;
+        let counts = settle(&current)?;
         for other in old_generations(store, &current)? {
-            match settle_but(store, &other, without, tools) {
+            match settle(&other) {
                 // The generation was removed meanwhile, or has terms of another analysis and cannot be searched.
                 Ok(_) | Err(StoreError::UnknownGeneration { .. } | StoreError::Analysis { .. }) => {}
                 Err(error) => return Err(error),
@@ -137,19 +182,19 @@ fn old_generations(store: &dyn Store, current: &Generation) -> Result<Vec<Genera
     Ok(old.map(|status| status.generation).collect())
 }
 
-/// Settles with these overlays; `None` if a document was written meanwhile.
+/// Settles these documents with these overlays; `None` if a document was written meanwhile.
 fn settle_once(
     store: &dyn Store,
     generation: &Generation,
     overlays: &Overlays,
+    infos: &[DocumentInfo],
     tools: Tools<'_>,
 ) -> Result<Option<OverlayCounts>, StoreError> {
-    let infos = store.documents(generation)?;
-    let before = before(&infos);
+    let before = before(infos);
     if overlays.is_empty() && before.is_empty() {
         return Ok(Some(OverlayCounts::default()));
     }
-    let mut plan = plan(store, generation, overlays, &infos, &before)?;
+    let mut plan = plan(store, generation, overlays, infos, &before)?;
     let mut counts = OverlayCounts::default();
     let boundaries = infos.iter().flat_map(DocumentInfo::boundaries);
     let set = boundaries.filter(|applied| overlays.get(&applied.id).is_some());
@@ -158,7 +203,7 @@ fn settle_once(
     plan.values().flatten().for_each(|(_, _, state)| counts.count(*state));
     counts.orphaned = overlays.len() - (counts.on + counts.carried + counts.conflict);
     let mut changes = Vec::new();
-    for info in &infos {
+    for info in infos {
         let was = before.get(info.doc_id.as_str()).map(Vec::as_slice).unwrap_or_default();
         let now = plan.remove(&info.doc_id).unwrap_or_default();
         if is_same(was, &now) {
@@ -410,24 +455,53 @@ pub fn list_overlays(store: &dyn Store, generation: &Generation) -> Result<Vec<L
     }
     let mut listed = Vec::with_capacity(overlays.len());
     for overlay in overlays.all() {
-        if overlay.boundary.is_some() {
-            let cut = cut.remove(&overlay.chunk_id);
-            let pending = cut.is_none();
-            let (applied, doc_id) = cut.unzip();
-            let state = applied.as_ref().map_or(OverlayState::Orphaned, |applied| applied.state);
-            let on = applied.and_then(|applied| applied.on);
-            let on_doc_id = doc_id.filter(|_| on.is_some());
-            listed.push(ListedOverlay {
-                overlay: overlay.clone(),
-                state,
-                on,
-                on_doc_id,
-                source: None,
-                pending,
-            });
-            continue;
-        }
-        let found = found.remove(&overlay.chunk_id);
+        listed.push(if overlay.boundary.is_some() {
+            ListedOverlay::of_boundary(overlay, cut.remove(&overlay.chunk_id))
+        } else {
+            ListedOverlay::of_chunk(store, generation, overlay, found.remove(&overlay.chunk_id))?
+        });
+    }
+    Ok(listed)
+}
+
+/// The overlay on a chunk, as searches of `generation` see it.
+///
+/// # Errors
+///
+/// A removed generation, a failing store.
+pub fn overlay_on(
+    store: &dyn Store,
+    generation: &Generation,
+    chunk: &Record,
+) -> Result<Option<ListedOverlay>, StoreError> {
+    let Some(info) = store.document_info(generation, &chunk.doc_id)? else { return Ok(None) };
+    let id = chunk.chunk_id.to_string();
+    let Some(applied) = info.applied().into_iter().find(|applied| applied.chunk_id == id) else {
+        return Ok(None);
+    };
+    let overlays = store.overlays(&generation.collection)?;
+    let Some(overlay) = overlays.get(&applied.overlay) else { return Ok(None) };
+    ListedOverlay::of_chunk(store, generation, overlay, Some((applied, info.doc_id))).map(Some)
+}
+
+impl ListedOverlay {
+    /// A boundary, which was `cut` at a place of a document.
+    fn of_boundary(overlay: &Overlay, cut: Option<(AppliedBoundary, String)>) -> Self {
+        let pending = cut.is_none();
+        let (applied, doc_id) = cut.unzip();
+        let state = applied.as_ref().map_or(OverlayState::Orphaned, |applied| applied.state);
+        let on = applied.and_then(|applied| applied.on);
+        let on_doc_id = doc_id.filter(|_| on.is_some());
+        Self { overlay: overlay.clone(), state, on, on_doc_id, source: None, pending }
+    }
+
+    /// An overlay that was `found` on a chunk of a document.
+    fn of_chunk(
+        store: &dyn Store,
+        generation: &Generation,
+        overlay: &Overlay,
+        found: Option<(Applied, String)>,
+    ) -> Result<Self, StoreError> {
         let state = found.as_ref().map_or(OverlayState::Orphaned, |(applied, _)| applied.state);
         let is_settled = match &found {
             Some((applied, _)) => applied.is_of(overlay, state),
@@ -443,8 +517,6 @@ pub fn list_overlays(store: &dyn Store, generation: &Generation) -> Result<Vec<L
             }
             _ => None,
         };
-        let overlay = overlay.clone();
-        listed.push(ListedOverlay { overlay, state, on, on_doc_id, source, pending: !is_settled });
+        Ok(Self { overlay: overlay.clone(), state, on, on_doc_id, source, pending: !is_settled })
     }
-    Ok(listed)
 }

@@ -117,7 +117,7 @@ pub fn export<E: From<StoreError>>(
         };
         let mut moved = Some(MovedDocument {
             info: document.info,
-            source: document.source,
+            source: document.source.to_string(),
             raw_base64: document.raw.map(|raw| BASE64.encode(raw)),
             doc_toc: document.doc_toc,
             summary: document.summary,

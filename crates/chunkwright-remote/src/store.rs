@@ -31,6 +31,7 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use chunkwright::{ChunkId, Record};
 
@@ -75,6 +76,8 @@ pub struct RemoteStore {
     totals: Totals,
     /// Columns for lists and statistics.
     columns: Mutex<HashMap<Generation, Arc<Mutex<ColumnsHere>>>>,
+    /// Grows with every change of overlays.
+    overlays_revision: AtomicU64,
 }
 
 impl RemoteStore {
@@ -92,6 +95,7 @@ impl RemoteStore {
             live: Mutex::default(),
             indexes: Mutex::default(),
             columns: Mutex::default(),
+            overlays_revision: AtomicU64::default(),
             totals: Totals::default(),
         })
     }
@@ -413,6 +417,8 @@ impl OverlayStore for RemoteStore {
 
     fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError> {
         self.writable()?;
+        // Part of it may be stored even where this fails.
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
         let collection = &*normalized_name(collection);
         if self.collection_entry(collection)?.is_none() {
             return Err(unknown_collection(collection, std::iter::empty()));
@@ -428,7 +434,12 @@ impl OverlayStore for RemoteStore {
             let key = |overlay: &&Overlay| entry::key(Kind::Overlay, collection, &overlay.chunk_id);
             self.database.forget(&gone.iter().map(key).collect::<Vec<_>>())?;
         }
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
         Ok(())
+    }
+
+    fn overlays_revision(&self) -> u64 {
+        self.overlays_revision.load(Ordering::SeqCst)
     }
 
     fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {

@@ -70,15 +70,10 @@ impl Has {
 }
 
 impl Expects {
-    /// Fails unless `value` is what the client expects.
-    pub(crate) fn check<T: Serialize>(&self, value: &T) -> Result<(), Problem> {
-        let content = serde_json::to_vec(value).map_err(|_| Problem::internal())?;
-        if self.is_nothing() || self.0.name(&tag(&content)) { Ok(()) } else { Err(Problem::changed()) }
-    }
-
-    /// Returns whether the client expects nothing.
-    pub(crate) fn is_nothing(&self) -> bool {
-        self.0.0.is_empty()
+    /// The versions that the tags name, as requests of the engine expect them.
+    pub(crate) fn versions(&self) -> Vec<String> {
+        let version = |tag: &String| unencoded(tag.trim_start_matches("W/")).trim_matches('"').to_owned();
+        self.0.0.iter().map(version).collect()
     }
 }
 

@@ -30,8 +30,8 @@ pub(crate) struct App {
     pub(crate) log: Option<Arc<QueryLog>>,
     /// The folders below which requests may name paths.
     pub(crate) roots: Roots,
-    /// Locked during changes by hand, so that a client changes only what it has seen.
-    pub(crate) changing: tokio::sync::Mutex<()>,
+    /// Locked while jobs are submitted that may not run beside others.
+    pub(crate) submitting: tokio::sync::Mutex<()>,
     pub(crate) metrics: Arc<Metrics>,
     /// The free space on the disk of the store.
     pub(crate) room: Arc<Room>,
@@ -84,7 +84,7 @@ impl Server {
         options.mcp.log.clone_from(&log);
         let app = App {
             roots: Roots::new(&options.roots),
-            changing: tokio::sync::Mutex::default(),
+            submitting: tokio::sync::Mutex::default(),
             discreet: engine.without_places(),
             engine,
             options,

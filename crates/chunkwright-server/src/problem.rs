@@ -56,8 +56,6 @@ problems! {
     no_such_path: 404, "no_such_path", "There is nothing at this path.", "nothing is at this path; `/api/openapi.json` lists what there is", DOCUMENT;
     /// A path that does not take the method.
     method: 405, "method_not_allowed", "The path does not take this method.", "the path does not take this method; `/api/openapi.json` lists what it takes", DOCUMENT;
-    /// The resource is not the one that the client saw.
-    changed: 412, "changed", "It was changed meanwhile.", "it is not what `If-Match` says any more; read it again";
     /// A request that took too long.
     timeout: 504, "timeout", "The request took too long.", "the request took too long; what it changed by then stays";
 }

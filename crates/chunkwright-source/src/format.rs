@@ -57,7 +57,7 @@ impl fmt::Debug for Format {
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The text that becomes the document's source.
-    pub text: String,
+    pub text: Arc<str>,
     /// Positions of the text in a converted file.
     pub positions: Option<Positions>,
     /// The format that it was read as.
@@ -111,7 +111,7 @@ pub fn read_as(format: Format, bytes: &[u8]) -> Result<Source, ReadError> {
         let converted = convert(converter, bytes)?;
         return Ok(Source {
             replacements: converted.text.matches(char::REPLACEMENT_CHARACTER).count(),
-            text: converted.text,
+            text: converted.text.into(),
             positions: Some(converted.positions),
             format,
             file_hash,
@@ -122,7 +122,7 @@ pub fn read_as(format: Format, bytes: &[u8]) -> Result<Source, ReadError> {
     }
     let decoded = decode(bytes).ok_or(ReadError::Binary)?;
     Ok(Source {
-        text: decoded.text,
+        text: decoded.text.into(),
         positions: None,
         format,
         file_hash,

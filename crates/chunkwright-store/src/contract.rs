@@ -218,6 +218,10 @@ pub trait OverlayStore: Send + Sync {
     /// The chunks stay unchanged until their document is written again.
     fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError>;
 
+    /// A number that grows with every [`put_overlays`](Self::put_overlays) of this store: as long as it stays, overlays
+    /// that were read are those that are stored, since one process writes.
+    fn overlays_revision(&self) -> u64;
+
     /// As [`put_overlays`](Self::put_overlays), of one chunk.
     fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
         self.put_overlays(collection, slice::from_ref(overlay))

@@ -1,6 +1,7 @@
 //! Documents and chunks as stores list, keep and change them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_models::{TextHash, text_hash};
@@ -92,7 +93,7 @@ pub struct StoredDocument {
     /// Metadata of the document.
     pub info: DocumentInfo,
     /// The decoded text: what spans point into.
-    pub source: String,
+    pub source: Arc<str>,
     /// The raw file, if its bytes differ from `source`.
     pub raw: Option<Vec<u8>>,
     /// The indented outline of the document, capped.

@@ -10,6 +10,7 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::convert::Infallible;
 use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use chunkwright::{ChunkId, Record};
 
@@ -44,6 +45,8 @@ pub struct MemoryStore {
     state: RwLock<State>,
     /// Cached document counts.
     totals: Totals,
+    /// Grows with every change of overlays.
+    overlays_revision: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -440,7 +443,12 @@ impl OverlayStore for MemoryStore {
         if let Some(kept) = state.collections.get_mut(&*collection) {
             overlays.iter().cloned().for_each(|overlay| kept.overlays.put(overlay));
         }
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
         Ok(())
+    }
+
+    fn overlays_revision(&self) -> u64 {
+        self.overlays_revision.load(Ordering::SeqCst)
     }
 
     fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {

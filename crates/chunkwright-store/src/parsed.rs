@@ -1,5 +1,7 @@
 //! Parses a stored document again, as its file was.
 
+use std::sync::Arc;
+
 use std::path::Path;
 
 use chunkwright::Document;
@@ -31,7 +33,7 @@ pub fn parse_again(stored: &StoredDocument) -> Document {
         Format::Text(parser) => parser,
         Format::Binary(_) => &Markdown,
     };
-    parse(&stored.info.doc_id, stored.source.as_str(), parser)
+    parse(&stored.info.doc_id, Arc::clone(&stored.source), parser)
 }
 
 /// The format of a stored document. The id of a document outside folders need not imply it.

@@ -31,6 +31,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -90,6 +91,8 @@ pub struct SqliteStore {
     counts: Counts,
     /// Recently read chunks and sources.
     recent: Recent,
+    /// Grows with every change of overlays.
+    overlays_revision: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -165,6 +168,7 @@ impl SqliteStore {
             totals: Totals::default(),
             counts: Counts::default(),
             recent: Recent::default(),
+            overlays_revision: AtomicU64::default(),
         };
         if store.writer.is_some() {
             return Ok(store);
@@ -494,9 +498,15 @@ impl OverlayStore for SqliteStore {
     }
 
     fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError> {
-        self.write_with(|transaction| {
+        let written = self.write_with(|transaction| {
             write::put_overlays(transaction, &normalized_name(collection), overlays)
-        })
+        });
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
+        written
+    }
+
+    fn overlays_revision(&self) -> u64 {
+        self.overlays_revision.load(Ordering::SeqCst)
     }
 
     fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {

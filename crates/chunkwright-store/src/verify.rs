@@ -121,7 +121,7 @@ pub fn records(
     let told = prove(&parsed);
     let was_read_by = |parser: &&&CodeParser| structure == Structure::Known && parser.name() == info.format;
     for &parser in EARLIER.iter().filter(was_read_by).filter(|_| !told.is_empty()) {
-        if prove(&parse(&info.doc_id, document.source.as_str(), parser)).is_empty() {
+        if prove(&parse(&info.doc_id, Arc::clone(&document.source), parser)).is_empty() {
             return findings;
         }
     }
@@ -157,7 +157,7 @@ fn of_document(document: &StoredDocument) -> Vec<Finding> {
         tell("bytes", &info.bytes, &format!("`{}`, the length of the file", document.bytes().len()));
     } else if let Some(raw) = &document.raw
         && converter_of(document).is_none()
-        && decode(raw).is_none_or(|decoded| decoded.text != document.source)
+        && decode(raw).is_none_or(|decoded| decoded.text != *document.source)
     {
         tell("source", &document.source, "the decoded text of the file");
     }
@@ -195,11 +195,11 @@ fn parsed(document: &StoredDocument, wanted: bool) -> (Document, Structure) {
     };
     let parsed = parser.filter(|_| wanted).and_then(|parser| {
         // External text may break a parser; everything else is still verified.
-        catch_unwind(AssertUnwindSafe(|| parse(&info.doc_id, source.as_str(), parser))).ok()
+        catch_unwind(AssertUnwindSafe(|| parse(&info.doc_id, Arc::clone(source), parser))).ok()
     });
     match parsed {
         Some(document) => (document, Structure::Known),
-        None => (Document::parse(&*info.doc_id, source.as_str(), &Text), Structure::Unknown),
+        None => (Document::parse(&*info.doc_id, Arc::clone(source), &Text), Structure::Unknown),
     }
 }
 

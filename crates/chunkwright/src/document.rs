@@ -312,6 +312,11 @@ impl Document {
         &self.source
     }
 
+    /// The source, shared.
+    pub fn shared_source(&self) -> Arc<str> {
+        Arc::clone(&self.source)
+    }
+
     /// All sections, parents before children; the first is the document itself.
     pub fn sections(&self) -> &[Section] {
         &self.sections

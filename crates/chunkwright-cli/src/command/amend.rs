@@ -58,12 +58,12 @@ impl Amend {
         let request = AmendRequest {
             chunks: self.chunk.iter().cloned().collect(),
             filter: self.filter.iter().cloned().fold(Filter::default(), Filter::and),
-            enabled: None,
             text,
             keywords: self.keywords.clone(),
             pins: self.pin.clone(),
             reset: self.reset,
             accept: self.accept,
+            ..AmendRequest::default()
         };
         amend(global, &self.collection, &request)
     }

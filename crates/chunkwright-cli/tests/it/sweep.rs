@@ -92,7 +92,7 @@ impl Scenario {
         let Ok(current) = store.open(COLLECTION) else { return Ok(Documents::new()) };
         let mut documents = Documents::new();
         for info in store.documents(&current)? {
-            let source = store.document(&current, &info.doc_id)?.unwrap().source;
+            let source = store.document(&current, &info.doc_id)?.unwrap().source.to_string();
             let records = store.records(&current, &info.doc_id)?;
             assert_eq!(records.len(), info.chunks as usize, "{}", self.name);
             let chunks = records.into_iter().map(|record| format!("{} {}", record.config_hash, record.text));

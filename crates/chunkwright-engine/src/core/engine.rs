@@ -82,6 +82,8 @@ struct Shared {
     queue: Option<Arc<OnWait>>,
     loaded: Loaded,
     turns: Turns,
+    /// The collections with a change by hand in progress.
+    changes: Turns,
     owns: Owns,
     /// The listener for other processes, while this process owns the store.
     listener: Mutex<Option<Listener>>,
@@ -377,6 +379,12 @@ impl Engine {
                 on_wait(Notice::new(NoticeCode::Queued, message));
             }
         })
+    }
+
+    /// Waits until no other change by hand of the collection is in progress. Runs go on meanwhile.
+    pub(crate) fn change(&self, collection: &str) -> Result<Turn<'_>, Error> {
+        let name = collection.split('@').next().unwrap_or_default();
+        self.inner.shared.changes.take(name, &self.inner.cancel, || {})
     }
 
     /// Returns whether this process runs over a collection now, so that another run would wait.

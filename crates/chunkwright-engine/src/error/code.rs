@@ -28,12 +28,14 @@ pub struct Code {
 /// Declares each code as a constant and all of them as a table.
 macro_rules! codes {
     ($($constant:ident: $name:literal, $exit:literal, $http:literal, $mcp:literal, $python:literal, $summary:literal;)*) => {
-        $(#[doc = $summary] const $constant: Code = Code {
-            name: $name, summary: $summary, exit: $exit, http: $http, mcp: $mcp, python: $python,
-        };)*
+        impl Code {
+            $(#[doc = $summary] pub const $constant: Self = Self {
+                name: $name, summary: $summary, exit: $exit, http: $http, mcp: $mcp, python: $python,
+            };)*
+        }
 
         /// All codes.
-        pub static CODES: &[Code] = &[$($constant),*];
+        pub static CODES: &[Code] = &[$(Code::$constant),*];
     };
 }
 
@@ -42,6 +44,7 @@ codes! {
     INVALID_REQUEST: "invalid_request", 2, 400, -32602, "RequestError", "The request has an invalid value.";
     UNKNOWN_COLLECTION: "unknown_collection", 2, 404, -32002, "UnknownCollectionError", "The collection or generation does not exist.";
     NOT_FOUND: "not_found", 2, 404, -32002, "NotFoundError", "The document, chunk or overlay does not exist.";
+    CHANGED: "changed", 2, 412, -32000, "ChangedError", "What was to be changed is not what the caller saw any more.";
     CONFLICT: "conflict", 2, 409, -32000, "ConflictError", "The request contradicts what is stored.";
     LOCKED: "locked", 2, 423, -32000, "LockedError", "Another process is writing to the store.";
     FORBIDDEN: "forbidden", 2, 403, -32000, "AccessError", "The store was opened with less access, or a key may not be used.";
@@ -57,7 +60,7 @@ codes! {
 impl Error {
     /// Returns whether something could not be stored because the disk is full.
     pub fn is_disk_full(&self) -> bool {
-        self.code() == DISK_FULL
+        self.code() == Code::DISK_FULL
     }
 
     /// The code of the error, which determines how front ends report it.
@@ -68,7 +71,7 @@ impl Error {
             | Self::MissingModel { .. }
             | Self::NoEmbedder
             | Self::NoSparseEmbedder
-            | Self::UnconfiguredService { .. } => MODEL_UNAVAILABLE,
+            | Self::UnconfiguredService { .. } => Code::MODEL_UNAVAILABLE,
             Self::Counter(_)
             | Self::Settings(_)
             | Self::Options(_)
@@ -76,7 +79,7 @@ impl Error {
             | Self::Secret(_)
             | Self::SparseKeyWithoutService
             | Self::TwoKeys { .. }
-            | Self::EmptyVariable { .. } => INVALID_SETTINGS,
+            | Self::EmptyVariable { .. } => Code::INVALID_SETTINGS,
             Self::Install(error) => of_installation(error),
             Self::Embed(error) => of_embedder(error),
             Self::Rerank(error) => of_reranker(error),
@@ -84,36 +87,37 @@ impl Error {
             Self::Store(error) => of_store(error),
             Self::Index(error) => match error {
                 IndexError::Store(error) => of_store(error),
-                IndexError::Source(_) => INVALID_REQUEST,
-                _ => CONFLICT,
+                IndexError::Source(_) => Code::INVALID_REQUEST,
+                _ => Code::CONFLICT,
             },
             Self::Search(error) => of_search(error),
             Self::Eval(error) => match error {
                 EvalError::Store(error) | EvalError::Index(IndexError::Store(error)) => of_store(error),
                 EvalError::Embed(error) => of_embedder(error),
                 EvalError::Search(error) => of_search(error),
-                EvalError::Unembedded(_) => SERVICE_FAILED,
-                _ => INTERNAL,
+                EvalError::Unembedded(_) => Code::SERVICE_FAILED,
+                _ => Code::INTERNAL,
             },
             Self::Fetch(error) => match error {
                 FetchError::Store(error) => of_store(error),
-                FetchError::Converted { .. } => INVALID_REQUEST,
-                _ => NOT_FOUND,
+                FetchError::Converted { .. } => Code::INVALID_REQUEST,
+                _ => Code::NOT_FOUND,
             },
             Self::Amend(error) => match error {
                 AmendError::Store(error) => of_store(error),
                 AmendError::Embed(error) => of_embedder(error),
-                AmendError::Unknown { .. } => NOT_FOUND,
-                AmendError::TooLong { .. } | AmendError::MergeTooLong { .. } => TOO_LARGE,
-                AmendError::Orphaned { .. } => CONFLICT,
-                _ => INVALID_REQUEST,
+                AmendError::Unknown { .. } => Code::NOT_FOUND,
+                AmendError::TooLong { .. } | AmendError::MergeTooLong { .. } => Code::TOO_LARGE,
+                AmendError::Orphaned { .. } => Code::CONFLICT,
+                _ => Code::INVALID_REQUEST,
             },
             Self::Import { error, .. } => match &**error {
                 ImportError::Store(error) => of_store(error),
-                ImportError::Hides { .. } | ImportError::SameId { .. } => CONFLICT,
-                _ => INVALID_REQUEST,
+                ImportError::Hides { .. } | ImportError::SameId { .. } => Code::CONFLICT,
+                _ => Code::INVALID_REQUEST,
             },
-            Self::LargeDiff { .. } | Self::LargePreview { .. } => TOO_LARGE,
+            Self::Changed { .. } => Code::CHANGED,
+            Self::LargeDiff { .. } | Self::LargePreview { .. } => Code::TOO_LARGE,
             Self::Filter(_)
             | Self::TooSmall { .. }
             | Self::Offset { .. }
@@ -158,24 +162,24 @@ impl Error {
             | Self::RefusedDocument { .. }
             | Self::Cursor { .. }
             | Self::TextByFilter
-            | Self::OneGeneration { .. } => INVALID_REQUEST,
+            | Self::OneGeneration { .. } => Code::INVALID_REQUEST,
             Self::UnknownConfiguration { .. }
             | Self::OtherConfiguration { .. }
             | Self::NotPrunable { .. }
             | Self::NoResult { .. }
-            | Self::TooManyQuestions { .. } => CONFLICT,
-            Self::NoCollections => UNKNOWN_COLLECTION,
+            | Self::TooManyQuestions { .. } => Code::CONFLICT,
+            Self::NoCollections => Code::UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. }
             | Self::NothingMatches { .. }
             | Self::UnknownJob { .. }
-            | Self::UnknownQuestion { .. } => NOT_FOUND,
-            Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
+            | Self::UnknownQuestion { .. } => Code::NOT_FOUND,
+            Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => Code::FORBIDDEN,
             Self::ByOwner { code, .. } => *code,
-            Self::OwnerGone | Self::JobsElsewhere => LOCKED,
+            Self::OwnerGone | Self::JobsElsewhere => Code::LOCKED,
             Self::Unwritten(error) | Self::Owner(error) | Self::Jobs(error) | Self::Log(error)
                 if is_full(error) =>
             {
-                DISK_FULL
+                Code::DISK_FULL
             }
             Self::Columns(_)
             | Self::Json(_)
@@ -183,18 +187,18 @@ impl Error {
             | Self::Threads(_)
             | Self::Owner(_)
             | Self::Jobs(_)
-            | Self::Log(_) => INTERNAL,
-            Self::Cancelled => CANCELLED,
+            | Self::Log(_) => Code::INTERNAL,
+            Self::Cancelled => Code::CANCELLED,
         }
     }
 }
 
 fn of_installation(error: &InstallError) -> Code {
     match error {
-        InstallError::Model(ModelError::Unknown { .. }) => INVALID_REQUEST,
-        InstallError::DiskFull { .. } => DISK_FULL,
-        InstallError::Unwritable { .. } => INTERNAL,
-        _ => MODEL_UNAVAILABLE,
+        InstallError::Model(ModelError::Unknown { .. }) => Code::INVALID_REQUEST,
+        InstallError::DiskFull { .. } => Code::DISK_FULL,
+        InstallError::Unwritable { .. } => Code::INTERNAL,
+        _ => Code::MODEL_UNAVAILABLE,
     }
 }
 
@@ -203,49 +207,53 @@ fn of_search(error: &SearchError) -> Code {
         SearchError::Store(error) => of_store(error),
         SearchError::Embed(error) => of_embedder(error),
         SearchError::Rerank(error) => of_reranker(error),
-        SearchError::Query(_) => TOO_LARGE,
-        SearchError::NoDense(_) | SearchError::NoSparse(_) | SearchError::NoRelevance(_) => MODEL_UNAVAILABLE,
-        _ => INVALID_REQUEST,
+        SearchError::Query(_) => Code::TOO_LARGE,
+        SearchError::NoDense(_) | SearchError::NoSparse(_) | SearchError::NoRelevance(_) => {
+            Code::MODEL_UNAVAILABLE
+        }
+        _ => Code::INVALID_REQUEST,
     }
 }
 
 fn of_embedder(error: &EmbedError) -> Code {
     match error {
         EmbedError::Service(error) => of_service(error),
-        EmbedError::NoSparse { .. } | EmbedError::Other(_) => SERVICE_FAILED,
-        _ => INVALID_REQUEST,
+        EmbedError::NoSparse { .. } | EmbedError::Other(_) => Code::SERVICE_FAILED,
+        _ => Code::INVALID_REQUEST,
     }
 }
 
 fn of_reranker(error: &RerankError) -> Code {
     match error {
         RerankError::Service(error) => of_service(error),
-        _ => SERVICE_FAILED,
+        _ => Code::SERVICE_FAILED,
     }
 }
 
 fn of_service(error: &ServiceError) -> Code {
     match error {
-        ServiceError::Unknown { .. } | ServiceError::NoKey { .. } => INVALID_SETTINGS,
-        _ => SERVICE_FAILED,
+        ServiceError::Unknown { .. } | ServiceError::NoKey { .. } => Code::INVALID_SETTINGS,
+        _ => Code::SERVICE_FAILED,
     }
 }
 
 fn of_store(error: &StoreError) -> Code {
     match error {
-        StoreError::DiskFull => DISK_FULL,
-        StoreError::Io { error, .. } if is_full(error) => DISK_FULL,
-        StoreError::Locked { .. } | StoreError::Replaced => LOCKED,
-        StoreError::Cancelled => CANCELLED,
-        StoreError::ReadOnly => FORBIDDEN,
-        StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => UNKNOWN_COLLECTION,
+        StoreError::DiskFull => Code::DISK_FULL,
+        StoreError::Io { error, .. } if is_full(error) => Code::DISK_FULL,
+        StoreError::Locked { .. } | StoreError::Replaced => Code::LOCKED,
+        StoreError::Cancelled => Code::CANCELLED,
+        StoreError::ReadOnly => Code::FORBIDDEN,
+        StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => {
+            Code::UNKNOWN_COLLECTION
+        }
         StoreError::CollectionName { .. }
         | StoreError::MalformedCursor { .. }
-        | StoreError::OtherCursor { .. } => INVALID_REQUEST,
+        | StoreError::OtherCursor { .. } => Code::INVALID_REQUEST,
         StoreError::OtherModel { .. }
         | StoreError::OtherDimension { .. }
-        | StoreError::OtherVectors { .. } => CONFLICT,
-        _ => STORE_FAILED,
+        | StoreError::OtherVectors { .. } => Code::CONFLICT,
+        _ => Code::STORE_FAILED,
     }
 }
 
@@ -273,7 +281,7 @@ mod tests {
         ] {
             assert!(error.is_disk_full() && error.code().http == 507, "{error}");
         }
-        assert_eq!(Error::Jobs(ErrorKind::PermissionDenied.into()).code(), INTERNAL);
+        assert_eq!(Error::Jobs(ErrorKind::PermissionDenied.into()).code(), Code::INTERNAL);
     }
 
     #[test]

@@ -60,15 +60,7 @@ impl Collection {
     ///
     /// A collection that does not exist, and what `read` fails with.
     pub fn read<T>(&self, mut read: impl FnMut(&Snapshot) -> Result<T, Error>) -> Result<T, Error> {
-        let mut last = None;
-        loop {
-            let snapshot = self.snapshot()?;
-            let number = snapshot.generation().number;
-            match read(&snapshot) {
-                Err(error) if is_gone(&error) && last != Some(number) => last = Some(number),
-                result => return result,
-            }
-        }
+        read_current(|| Ok([self.snapshot()?]), |[snapshot]| read(snapshot))
     }
 
     /// Counts of the collection, without reading its documents.
@@ -112,8 +104,25 @@ impl Collection {
     }
 }
 
+/// Calls `read` with the snapshots that `open` takes, and again with newer ones if a generation was removed meanwhile.
+pub(crate) fn read_current<S: AsRef<[Snapshot]>, T>(
+    open: impl Fn() -> Result<S, Error>,
+    mut read: impl FnMut(&S) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut last = Vec::new();
+    loop {
+        let snapshots = open()?;
+        let numbers = snapshots.as_ref().iter().map(|snapshot| snapshot.generation().number);
+        let numbers: Vec<i64> = numbers.collect();
+        match read(&snapshots) {
+            Err(error) if is_gone(&error) && last != numbers => last = numbers,
+            result => return result,
+        }
+    }
+}
+
 /// Returns whether the error means that the generation is gone.
-pub(crate) fn is_gone(error: &Error) -> bool {
+fn is_gone(error: &Error) -> bool {
     let (Error::Store(error)
     | Error::Search(SearchError::Store(error))
     | Error::Fetch(FetchError::Store(error))) = error

@@ -2,7 +2,7 @@
 
 use chunkwright_index::{
     ChunkPage, DocumentInfo, DocumentsBehind, FetchError, ListRequest, ListedChunk, Metadata, Statistics,
-    StatisticsRequest, chunk_id, list_overlays,
+    StatisticsRequest, chunk_id, overlay_on,
 };
 
 use crate::error::Error;
@@ -88,15 +88,13 @@ impl Snapshot {
             collection: generation.collection.clone(),
             reference: reference.to_owned(),
         })?;
-        let on = id.to_string();
-        let mut overlays = list_overlays(store, generation)?;
-        overlays.retain(|listed| listed.on.as_ref() == Some(&on));
+        let overlay = overlay_on(store, generation, &stored.record)?;
         Ok(ChunkDetail {
             collection: generation.collection.clone(),
             generation: generation.number,
             metadata: Metadata::new(&stored.record, None, &stored.doc_toc),
             chunk: ListedChunk { record: stored.record, enabled: stored.enabled, embedded: stored.embedded },
-            overlay: overlays.pop(),
+            overlay,
         })
     }
 

@@ -15,7 +15,7 @@ use chunkwright_index::{
 };
 use chunkwright_models::Embedder;
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::snapshot::Snapshot;
 use crate::request::search::{SearchAnswer, SearchRequest, SearchedCollection};
@@ -108,8 +108,10 @@ impl Snapshot {
             (Ok(embedder), _) => return Ok((embedder, None)),
             (Err(error), _) => error,
         };
-        match (mode, error.code().name) {
-            (Mode::Hybrid, "model_unavailable" | "service_failed") => Ok((None, Some(error.to_string()))),
+        match (mode, error.code()) {
+            (Mode::Hybrid, Code::MODEL_UNAVAILABLE | Code::SERVICE_FAILED) => {
+                Ok((None, Some(error.to_string())))
+            }
             _ => Err(error),
         }
     }

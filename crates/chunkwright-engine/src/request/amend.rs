@@ -27,6 +27,9 @@ pub struct AmendRequest {
     pub reset: bool,
     /// Whether a change that was carried or is in conflict is accepted on the chunk that it is on now.
     pub accept: bool,
+    /// Versions of which every chunk that is named must have one, or nothing is changed: the `ETag`s of the chunks that
+    /// the caller saw. None for any; `*` is every version.
+    pub expected: Vec<String>,
 }
 
 /// The overlays that a request asks for.

@@ -1,5 +1,6 @@
 //! Documents and chunks in lists.
 
+use crate::error::Error;
 use chunkwright_index::{Cursor, DocumentInfo, Glob, ListedChunk, ListedOverlay, Metadata, Siblings};
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +62,17 @@ pub struct ChunkDetail {
     /// What was changed of it by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlay: Option<ListedOverlay>,
+}
+
+impl ChunkDetail {
+    /// The version of the chunk with all that is known of it: a hash, 32 digits long.
+    ///
+    /// # Errors
+    ///
+    /// None that is known: the chunk can be written as JSON.
+    pub fn version(&self) -> Result<String, Error> {
+        Ok(blake3::hash(&serde_json::to_vec(self)?).to_hex()[..32].to_owned())
+    }
 }
 
 /// A chunk between those beside it in its document.

@@ -112,15 +112,22 @@ impl Collection {
             let task = Task::Amend { collection: self.name().to_owned(), request: request.clone() };
             return engine.through(&owner, task, &|_| {});
         }
+        // Nothing else is changed by hand between the look at the chunks and the change.
+        let _change = engine.change(self.name())?;
+        self.check_expected(request)?;
         let store = engine.writable_store()?;
-        let generation = store.open(self.name())?;
-        let (request, boundaries) = request.without_boundaries(&store.overlays(&generation.collection)?)?;
+        let mut generation = store.open(self.name())?;
+        let mut overlays = store.overlays(&generation.collection)?;
+        let (request, boundaries) = request.without_boundaries(&overlays)?;
+        let mut changed = Vec::new();
         if !boundaries.is_empty() {
-            let mut changed = self.amend_boundaries(&boundaries, request.accept)?;
-            if !request.chunks.is_empty() || !request.filter.is_empty() {
-                changed.extend(self.amend(&request)?);
+            changed = self.amend_boundaries(&boundaries, request.accept)?;
+            if request.chunks.is_empty() && request.filter.is_empty() {
+                return Ok(changed);
             }
-            return Ok(changed);
+            // Their documents were cut again.
+            generation = store.open(self.name())?;
+            overlays = store.overlays(&generation.collection)?;
         }
         let chunks = request.selected(&*store, &generation)?;
         let embedder = engine.embedder_of(generation.spec.model.as_ref())?;
@@ -129,7 +136,23 @@ impl Collection {
         let change = |overlay: &mut Overlay| request.apply(overlay, &now);
         let review = if request.accept { Review::Accept } else { Review::Leave };
         let tools = Tools { chunker: Some(&chunker), embedder: embedder.as_deref() };
-        Ok(amend_all(&*store, &generation, tools, &chunks, review, &change)?)
+        changed.extend(amend_all(&*store, (&generation, overlays), tools, &chunks, review, &change)?);
+        Ok(changed)
+    }
+
+    /// Fails unless every chunk that is named is one that the caller expects.
+    fn check_expected(&self, request: &AmendRequest) -> Result<(), Error> {
+        if request.expected.is_empty() {
+            return Ok(());
+        }
+        let snapshot = self.snapshot()?;
+        for chunk in &request.chunks {
+            let version = snapshot.chunk(chunk)?.version()?;
+            if !request.expected.iter().any(|expected| expected == "*" || *expected == version) {
+                return Err(Error::Changed { chunk: chunk.clone() });
+            }
+        }
+        Ok(())
     }
 }
 

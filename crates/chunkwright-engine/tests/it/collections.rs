@@ -1,6 +1,6 @@
 //! Many collections: operations on one and on all, whose cost grows only with what is read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -8,8 +8,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use chunkwright::{ChunkId, Record};
 use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{
-    Access, CollectionSort, Direction, Engine, Filter, Found, GivenDocument, Jobs, ListCollectionsRequest,
-    ListRequest, NoticeCode, PutRequest, SearchRequest, Statistics, StatisticsRequest,
+    Access, AmendRequest, CollectionSort, Direction, Engine, Filter, Found, GivenDocument, Jobs,
+    ListCollectionsRequest, ListRequest, NoticeCode, PutRequest, SearchRequest, Statistics,
+    StatisticsRequest,
 };
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
@@ -25,6 +26,8 @@ use serde_json::json;
 struct Counting {
     inner: MemoryStore,
     calls: AtomicUsize,
+    /// How often each method was called, since the test began.
+    named: Mutex<BTreeMap<&'static str, usize>>,
     holds: AtomicBool,
     statistics: Mutex<usize>,
     changed: Condvar,
@@ -33,6 +36,11 @@ struct Counting {
 impl Counting {
     fn take(&self) -> usize {
         self.calls.swap(0, Ordering::Relaxed)
+    }
+
+    /// The calls of each method since this was asked last.
+    fn take_named(&self) -> BTreeMap<&'static str, usize> {
+        std::mem::take(&mut self.named.lock().unwrap())
     }
 
     fn release(&self) {
@@ -51,6 +59,7 @@ macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         $(fn $name(&self, $($argument: $type),*) -> Result<$result, StoreError> {
             self.calls.fetch_add(1, Ordering::Relaxed);
+            *self.named.lock().unwrap().entry(stringify!($name)).or_default() += 1;
             self.inner.$name($($argument),*)
         })*
     };
@@ -111,6 +120,10 @@ impl OverlayStore for Counting {
         put_overlays(collection: &str, overlays: &[Overlay]) -> ();
         runs(collection: &str) -> Vec<PastRun>;
         add_run(collection: &str, run: &PastRun) -> ();
+    }
+
+    fn overlays_revision(&self) -> u64 {
+        self.inner.overlays_revision()
     }
 }
 
@@ -344,4 +357,50 @@ fn jobs_of_many_collections_run_a_few_at_a_time_and_all_end() {
     }
     assert_eq!(engine.collection_names().unwrap().len(), 60);
     assert!(!jobs.is_busy("team-0000"));
+}
+
+#[test]
+fn a_change_of_one_chunk_reads_its_document_and_overlays_once_however_many_there_are() {
+    let mut one = None;
+    for n in [1, 2, 4, 8] {
+        let store = Arc::new(Counting::default());
+        let engine = engine(&store);
+        put(&engine, "notes", 20 * n);
+        let notes = engine.collection("notes");
+        let change = |chunk: String, pin: &str| AmendRequest {
+            chunks: vec![chunk],
+            pins: Some(vec![pin.into()]),
+            ..AmendRequest::default()
+        };
+        for number in 1..20 * n {
+            notes.amend(&change(format!("{number}.md#0"), "lantern")).unwrap();
+        }
+        store.take_named();
+        notes.amend(&change("0.md#0".into(), "lamp")).unwrap();
+        let calls = store.take_named();
+        assert_eq!((calls.get("overlays"), calls.get("documents")), (Some(&1), None), "{calls:?}");
+        assert_eq!(*one.get_or_insert(calls.clone()), calls, "{n}");
+        let Found::Hits { hits } = notes.search(&SearchRequest::new("lamp")).unwrap().found else {
+            panic!("no hits")
+        };
+        assert_eq!(hits[0].record.doc_id, "0.md");
+    }
+}
+
+#[test]
+fn a_run_reads_overlays_again_only_where_they_changed() {
+    let mut one = None;
+    for n in [1, 2, 4, 8] {
+        let store = Arc::new(Counting::default());
+        let engine = engine(&store);
+        put(&engine, "notes", 1);
+        let hidden =
+            AmendRequest { chunks: vec!["0.md#0".into()], enabled: Some(false), ..AmendRequest::default() };
+        engine.collection("notes").amend(&hidden).unwrap();
+        store.take_named();
+        put(&engine, "notes", 1_000 * n);
+        let calls = store.take_named();
+        assert!(calls["write"] >= n, "{calls:?}");
+        assert_eq!(*one.get_or_insert(calls["overlays"]), calls["overlays"], "{n}: {calls:?}");
+    }
 }

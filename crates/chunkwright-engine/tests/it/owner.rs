@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{
-    Access, AmendRequest, BoundaryChange, BoundaryRequest, Builder, DeleteRequest, Deleted, Engine, Glob,
-    IndexRequest, NewSource, PruneRequest, SearchRequest,
+    Access, AmendRequest, BoundaryChange, BoundaryRequest, Builder, Code, DeleteRequest, Deleted, Engine,
+    Glob, IndexRequest, NewSource, PruneRequest, SearchRequest,
 };
 use serde_json::{Value, json};
 
@@ -73,6 +73,65 @@ fn what_others_write_goes_through_the_owner_and_both_see_it() {
     let here = owner.collection("notes").amend(&nothing).unwrap_err();
     let there = other.collection("notes").amend(&nothing).unwrap_err();
     assert_eq!((here.code(), here.to_string()), (there.code(), there.to_string()));
+}
+
+#[test]
+fn a_change_of_what_the_caller_did_not_see_changes_nothing_whichever_door_it_comes_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let owner = builder(folder.path(), json!({})).owner().open(Access::Write).unwrap();
+    put(&owner, "ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n");
+    let other = builder(folder.path(), json!({})).open(Access::Write).unwrap();
+    let seen = |engine: &Engine| {
+        let snapshot = engine.collection("notes").snapshot().unwrap();
+        snapshot.chunk("ferry.md#0").unwrap().version().unwrap()
+    };
+    let keywords = |word: &str, expected: &[&str]| AmendRequest {
+        chunks: vec!["ferry.md#0".into()],
+        keywords: Some(vec![word.into()]),
+        expected: expected.iter().map(|version| (*version).to_owned()).collect(),
+        ..AmendRequest::default()
+    };
+    let first = seen(&other);
+    for (number, (here, there)) in [(&owner, &other), (&other, &owner)].into_iter().enumerate() {
+        let before = seen(there);
+        let word = format!("boat{number}");
+        here.collection("notes").amend(&keywords(&word, &[&before])).unwrap();
+        for stale in [&before, &first] {
+            let error = there.collection("notes").amend(&keywords("lost", &[stale])).unwrap_err();
+            assert_eq!(error.code(), Code::CHANGED, "{error}");
+        }
+        assert_eq!((found(&owner, &word).len(), found(&owner, "lost").len()), (1, 0));
+        // One of several versions is enough, and a star is any.
+        there.collection("notes").amend(&keywords(&word, &[&first, &seen(here)])).unwrap();
+        there.collection("notes").amend(&keywords(&word, &["*"])).unwrap();
+    }
+}
+
+#[test]
+fn of_two_changes_at_once_of_what_both_saw_one_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let owner = builder(folder.path(), json!({})).owner().open(Access::Write).unwrap();
+    let other = builder(folder.path(), json!({})).open(Access::Write).unwrap();
+    put(&owner, "ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n");
+    for round in 0..20 {
+        let snapshot = owner.collection("notes").snapshot().unwrap();
+        let version = snapshot.chunk("ferry.md#0").unwrap().version().unwrap();
+        let change = |engine: &Engine, by: &str| {
+            let request = AmendRequest {
+                chunks: vec!["ferry.md#0".into()],
+                keywords: Some(vec![format!("{by}{round}")]),
+                expected: vec![version.clone()],
+                ..AmendRequest::default()
+            };
+            engine.collection("notes").amend(&request).map(drop)
+        };
+        let [a, b] = std::thread::scope(|scope| {
+            [scope.spawn(|| change(&owner, "owner")), scope.spawn(|| change(&other, "other"))]
+                .map(|thread| thread.join().unwrap())
+        });
+        assert!(a.is_ok() != b.is_ok(), "{a:?} {b:?}");
+        assert_eq!(a.err().or(b.err()).unwrap().code(), Code::CHANGED);
+    }
 }
 
 #[test]

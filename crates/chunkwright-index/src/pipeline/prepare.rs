@@ -213,7 +213,7 @@ impl Pipeline {
                 doc_toc: outline(&document),
                 summary: String::new(),
                 raw,
-                source: document.source().to_owned(),
+                source: document.shared_source(),
             },
         };
         Prepared::Ready(Box::new(document), generated)

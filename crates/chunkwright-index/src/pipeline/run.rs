@@ -34,8 +34,8 @@ pub(super) struct Run<'a> {
     notes: Notes<'a>,
     generations: Arc<Generations>,
     overlays: &'a Overlays,
-    /// The latest overlays: chunks may be changed by hand during a run.
-    fresh: Option<Overlays>,
+    /// The latest overlays, and their revision: chunks may be changed by hand during a run.
+    fresh: Option<(u64, Overlays)>,
     /// Forecast of overlay states, in a dry run of a collection that has overlays.
     forecast: Option<Forecast<'a>>,
     /// The generation's documents when the run began.

@@ -6,7 +6,8 @@ use chunkwright::ChunkId;
 use chunkwright_models::Reranker;
 
 use super::judge::Judge;
-use super::{Below, Duplicates, SearchError, SearchOptions};
+use super::rank::Asked;
+use super::{Below, Duplicates, Hit, SearchError, SearchOptions};
 use chunkwright_store::analysis;
 use chunkwright_store::bm25::query_ids;
 use chunkwright_store::cancel;
@@ -42,18 +43,9 @@ pub(super) fn rerank(
     Ok(best)
 }
 
-/// A chunk that was chosen.
-pub(super) struct Chosen {
-    pub(super) scored: Scored,
-    pub(super) chunk: StoredChunk,
-    pub(super) relevance: Option<f64>,
-    /// Ids of chunks with the same content.
-    pub(super) duplicates: Vec<ChunkId>,
-}
-
-/// The chunks chosen from an order.
+/// The hits chosen from an order.
 pub(super) struct Choice {
-    pub(super) chosen: Vec<Chosen>,
+    pub(super) hits: Vec<Hit>,
     /// The chunks above the last chosen one that are not relevant enough.
     pub(super) below: Option<Below>,
     /// Whether all examined chunks exist: one may have been removed since it was ranked.
@@ -61,13 +53,14 @@ pub(super) struct Choice {
 }
 
 /// The first `top_k` of `order` that exist, in one snapshot, and are relevant enough or pinned, within the options'
-/// limits on hits per document and duplicates.
+/// limits on hits per document and duplicates. `hit` makes a hit of a chunk, whose rank and duplicates are set here.
 pub(super) fn chosen(
     (store, generation): (&dyn Store, &Generation),
     order: &[Scored],
     pinned: &[ChunkId],
     judge: &Judge<'_>,
     options: &SearchOptions,
+    hit: &dyn Fn(Scored, StoredChunk, Option<f64>) -> Hit,
 ) -> Result<Choice, SearchError> {
     let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
     loop {
@@ -80,12 +73,12 @@ pub(super) fn chosen(
             .filter_map(|(scored, chunk)| Some((*scored, chunk.filter(|chunk| chunk.enabled)?)))
             .collect();
         let relevance = judge.relevance(&here.iter().map(|(_, chunk)| chunk).collect::<Vec<_>>())?;
-        let mut chosen: Vec<Chosen> = Vec::with_capacity(options.top_k);
+        let mut hits: Vec<Hit> = Vec::with_capacity(options.top_k);
         let mut below = None;
         let mut seen: HashMap<String, usize> = HashMap::new();
         let mut of_document: HashMap<String, usize> = HashMap::new();
         for ((scored, chunk), relevance) in here.into_iter().zip(relevance) {
-            let is_full = chosen.len() == options.top_k;
+            let is_full = hits.len() == options.top_k;
             if let Some(relevance) = relevance.filter(|relevance| Some(*relevance) < judge.least())
                 && !pinned.contains(&scored.id)
             {
@@ -95,10 +88,10 @@ pub(super) fn chosen(
                 continue;
             }
             if options.duplicates == Duplicates::Collapse {
-                let next = chosen.len();
+                let next = hits.len();
                 let first = *seen.entry(chunk.record.content.clone()).or_insert(next);
                 if first < next {
-                    chosen[first].duplicates.push(chunk.record.chunk_id);
+                    hits[first].duplicates.push(chunk.record.chunk_id);
                     continue;
                 }
             }
@@ -111,10 +104,11 @@ pub(super) fn chosen(
                 seen.remove(&chunk.record.content);
                 continue;
             }
-            chosen.push(Chosen { scored, chunk, relevance, duplicates: Vec::new() });
+            let rank = hits.len() + 1;
+            hits.push(Hit { rank, ..hit(scored, chunk, relevance) });
         }
-        if chosen.len() == options.top_k || looked_at == order.len() {
-            return Ok(Choice { chosen, below, is_whole });
+        if hits.len() == options.top_k || looked_at == order.len() {
+            return Ok(Choice { hits, below, is_whole });
         }
         looked_at = (4 * looked_at).min(order.len());
     }
@@ -124,12 +118,11 @@ pub(super) fn chosen(
 pub(super) fn pinned(
     store: &dyn Store,
     generation: &Generation,
-    query: &str,
+    asked: &Asked<'_>,
     options: &SearchOptions,
 ) -> Result<Vec<ChunkId>, SearchError> {
     let overlays = store.overlays(&generation.collection)?;
-    let asked = query_ids(&analysis::terms(query));
-    let is_asked = |pin: &String| query_ids(&analysis::terms(pin)) == asked;
+    let is_asked = |pin: &String| query_ids(&analysis::terms(pin)) == asked.ids;
     let mut pinned = Vec::new();
     for overlay in overlays.iter().filter(|overlay| !overlay.disabled && overlay.pins.iter().any(is_asked)) {
         let Some(id) = place_of(store, generation, overlay)? else { continue };

@@ -6,7 +6,7 @@ use chunkwright::ChunkId;
 use serde::Serialize;
 
 use super::judge::scale;
-use super::{Answer, Models, SearchError, SearchOptions, Stage, matched, place, query_terms, rank, search};
+use super::{Answer, Models, SearchError, SearchOptions, Stage, ask, matched, place, search_for};
 use chunkwright_store::{Generation, Scored, Store};
 
 /// What became of one chunk in a search.
@@ -133,8 +133,8 @@ pub fn explain(
     options: &SearchOptions,
     id: ChunkId,
 ) -> Result<Explained, SearchError> {
-    let answer = search(store, generation, models, query, options)?;
-    let terms = query_terms(query);
+    let asked = ask(generation, models.embedder, query, options)?;
+    let answer = search_for(store, generation, models, &asked, options)?;
     let mut explained = Explained {
         chunk_id: id,
         doc_id: None,
@@ -144,18 +144,18 @@ pub fn explain(
         lexical: None,
         fused: None,
         relevance: None,
-        query_terms: terms.clone(),
+        query_terms: asked.terms.clone(),
         matched_terms: Vec::new(),
         embedded: false,
         needed: answer.hits.last().map(|hit| hit.score),
     };
     let Some(Some(chunk)) = store.chunks(generation, &[id])?.pop() else { return Ok(explained) };
     explained.doc_id = Some(chunk.record.doc_id.clone());
-    explained.matched_terms = matched(&terms, &chunk);
+    explained.matched_terms = matched(&asked.terms, &chunk);
     explained.embedded = chunk.embedded;
     // Every chunk of the generation is a candidate, so that each stage ranks this one.
     let all = SearchOptions { candidates: usize::MAX / 2, ..options.clone() };
-    let ranked = rank(store, generation, models.embedder, query, &all)?;
+    let ranked = asked.rank(store, generation, None, &all)?;
     let find = |ranking: &[Scored], contribution| {
         let index = ranking.iter().position(|scored| scored.id == id)?;
         Some(place(index, ranking[index].score, contribution))
@@ -166,14 +166,14 @@ pub fn explain(
     explained.lexical = ranked.lexical.as_deref().and_then(|ranking| find(ranking, lexical));
     explained.fused = find(&ranked.fused(options.fusion), None);
     let cosine = explained.dense.map(|stage| stage.score);
-    explained.relevance = scale(generation, query, &ranked)
+    explained.relevance = scale(generation, &asked.words, &ranked)
         .and_then(|scale| scale.relevance(cosine.filter(|_| scale.reads_cosine()), &chunk));
     let candidates = options.candidates.max(options.top_k);
     let handed_on = |stage: Option<Stage>| stage.is_some_and(|stage| stage.rank <= candidates);
     let is_left_out = match answer.below {
         Some(_) => {
             let all = SearchOptions { min_relevance: Some(0.0), ..options.clone() };
-            in_answer(&search(store, generation, models, query, &all)?, id).is_some()
+            in_answer(&search_for(store, generation, models, &asked, &all)?, id).is_some()
         }
         None => false,
     };

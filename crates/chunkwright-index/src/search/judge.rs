@@ -13,8 +13,8 @@ use chunkwright_store::{Generation, Store, StoreError, StoredChunk};
 pub(super) struct Judge<'a> {
     store: &'a dyn Store,
     generation: &'a Generation,
-    asked: &'a Asked,
-    scale: Option<Scale>,
+    asked: &'a Asked<'a>,
+    scale: Option<Scale<'a>>,
     /// The candidates of the dense stage, if cosines are used.
     dense: HashMap<ChunkId, Stage>,
     least: Option<f64>,
@@ -24,11 +24,11 @@ impl<'a> Judge<'a> {
     /// The judge of the chunks `ranked` for `query`.
     pub(super) fn new(
         (store, generation): (&'a dyn Store, &'a Generation),
-        asked: &'a Asked,
-        (query, ranked): (&str, &Ranked),
+        asked: &'a Asked<'a>,
+        ranked: &Ranked,
         options: &SearchOptions,
     ) -> Result<Self, SearchError> {
-        let scale = scale(generation, query, ranked);
+        let scale = scale(generation, &asked.words, ranked);
         let least = match &scale {
             Some(scale) => Some(options.min_relevance.unwrap_or_else(|| scale.min_relevance())),
             None if options.min_relevance.is_some_and(|least| least > 0.0) => {
@@ -68,13 +68,17 @@ impl<'a> Judge<'a> {
 
 /// The relevance scale of a search. A model that reads less than half of the query affects neither the ranking nor the
 /// scale.
-pub(super) fn scale(generation: &Generation, query: &str, ranked: &Ranked) -> Option<Scale> {
+pub(super) fn scale<'a>(
+    generation: &Generation,
+    words: &'a QueryWords,
+    ranked: &Ranked,
+) -> Option<Scale<'a>> {
     let model = generation.spec.model.as_ref().map(|model| model.name.as_str());
     match ranked.mode() {
         Mode::Sparse => None,
-        Mode::Lexical => Scale::new(query, None),
-        Mode::Hybrid if ranked.dense_share < 0.5 => Scale::new(query, None),
-        Mode::Hybrid | Mode::Dense => Scale::new(query, model),
+        Mode::Lexical => Scale::new(words, None),
+        Mode::Hybrid if ranked.dense_share < 0.5 => Scale::new(words, None),
+        Mode::Hybrid | Mode::Dense => Scale::new(words, model),
     }
 }
 
@@ -85,17 +89,17 @@ fn no_relevance(generation: &Generation) -> SearchError {
 
 /// The relevance scale of one search.
 #[derive(Clone, Debug)]
-pub(super) struct Scale {
-    words: QueryWords,
+pub(super) struct Scale<'a> {
+    words: &'a QueryWords,
     /// That of the model whose vectors were compared, or the lexical one.
     calibration: &'static Calibration,
 }
 
-impl Scale {
+impl<'a> Scale<'a> {
     /// The scale of a search; `None` if relevance is unknown. `model` is the one whose vectors were compared.
-    fn new(query: &str, model: Option<&str>) -> Option<Self> {
+    fn new(words: &'a QueryWords, model: Option<&str>) -> Option<Self> {
         let calibration = model.map_or(Some(&LEXICAL), Calibration::of_model)?;
-        Some(Self { words: QueryWords::of(query), calibration })
+        Some(Self { words, calibration })
     }
 
     /// Returns whether it uses cosines.

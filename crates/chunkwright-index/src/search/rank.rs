@@ -1,7 +1,10 @@
 //! Runs the stages of a search, before their rankings are fused.
 
+use std::collections::HashSet;
+
 use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 
+use super::relevance::QueryWords;
 use super::{Mode, SearchError, SearchOptions, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
@@ -79,9 +82,14 @@ pub fn rank(
     ask(generation, embedder, query, options)?.rank(store, generation, None, options)
 }
 
-/// A query as the stages read it.
-pub(super) struct Asked {
-    terms: Vec<TermId>,
+/// A query as every part of a search reads it.
+pub(super) struct Asked<'q> {
+    pub(super) query: &'q str,
+    /// Its terms, each once.
+    pub(super) terms: Vec<String>,
+    /// Their numbers.
+    pub(super) ids: Vec<TermId>,
+    pub(super) words: QueryWords,
     /// The vectors, and the reason a sparse vector is missing; `None` if not requested or unavailable.
     vectors: Option<(Embedding, Option<String>)>,
     /// The reason why the vectors are unavailable.
@@ -90,18 +98,25 @@ pub(super) struct Asked {
 }
 
 /// Analyses and embeds a query, once for all rankings of it.
-pub(super) fn ask(
+pub(super) fn ask<'q>(
     generation: &Generation,
     embedder: Option<&dyn Embedder>,
-    query: &str,
+    query: &'q str,
     options: &SearchOptions,
-) -> Result<Asked, SearchError> {
+) -> Result<Asked<'q>, SearchError> {
     options.check()?;
     if query.trim().is_empty() {
         return Err(SearchError::EmptyQuery);
     }
     check_query(query)?;
-    let mut asked = Asked { terms: Vec::new(), vectors: None, degraded: None, dense_share: 0.0 };
+    let mut found = Vec::new();
+    analysis::analyze(query, &mut |term, range| found.push((term.to_owned(), range)));
+    let words = QueryWords::of_terms(query, &found);
+    let mut terms: Vec<String> = found.into_iter().map(|(term, _)| term).collect();
+    let ids = query_ids(&terms);
+    let mut seen = HashSet::new();
+    terms.retain(|term| seen.insert(term.clone()));
+    let mut asked = Asked { query, terms, ids, words, vectors: None, degraded: None, dense_share: 0.0 };
     if options.mode != Mode::Lexical {
         asked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
         match query_vectors(generation, embedder, query) {
@@ -118,13 +133,10 @@ pub(super) fn ask(
             Err(error) => return Err(error),
         }
     }
-    if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
-        asked.terms = query_ids(&analysis::terms(query));
-    }
     Ok(asked)
 }
 
-impl Asked {
+impl Asked<'_> {
     /// The dot product of the query's vector and that of each text; `None` if the cache lacks a vector.
     pub(super) fn cosines_of(
         &self,
@@ -161,7 +173,7 @@ impl Asked {
         }
         if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
             let limit = options.candidates.max(options.top_k);
-            let stage = || store.lexical(generation, &self.terms, &options.filter, limit);
+            let stage = || store.lexical(generation, &self.ids, &options.filter, limit);
             ranked.lexical = Some(measured(watch, "lexical", stage)?);
         }
         Ok(ranked)

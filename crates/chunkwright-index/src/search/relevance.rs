@@ -151,8 +151,16 @@ struct Word {
 impl QueryWords {
     /// The words of `query`.
     pub fn of(query: &str) -> Self {
+        let mut terms = Vec::new();
+        analysis::analyze(query, &mut |term, range| terms.push((term.to_owned(), range)));
+        Self::of_terms(query, &terms)
+    }
+
+    /// The words of `query`, whose analysis gave these terms.
+    pub(super) fn of_terms(query: &str, terms: &[(String, Range<usize>)]) -> Self {
         let mut words: Vec<Word> = Vec::new();
-        analysis::analyze(query, &mut |term, range| {
+        for (term, range) in terms {
+            let range = range.clone();
             let id = term_id(term);
             // A whole identifier comes after its parts, which are the last words.
             if words.last().is_some_and(|last| range.start <= last.range.start) {
@@ -160,14 +168,14 @@ impl QueryWords {
                 let mut parts = std::mem::take(&mut words[first].parts);
                 parts.extend(words.drain(first..).flat_map(|word| word.parts));
                 words.push(Word { range, whole: Some(id), parts, weight: 1.0 });
-                return;
+                continue;
             }
             let is_function =
                 FUNCTION_TERMS.contains(&id) || term.chars().any(|c| FUNCTION_CHARACTERS.contains(c));
             let length = query[range.clone()].chars().count();
             let weight = if is_function { FUNCTION_WORD } else { 1.0 };
             words.push(Word { range, whole: None, parts: vec![(id, length)], weight });
-        });
+        }
         Self { words, script: Script::of(query) }
     }
 

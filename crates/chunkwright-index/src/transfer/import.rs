@@ -284,7 +284,7 @@ fn whole(at: RowAt, moved: MovedDocument) -> Result<StoredDocument, ImportError>
         BASE64.decode(raw).map_err(|error| ImportError::Base64 { at, doc_id, error })
     };
     let raw = raw_base64.map(decode).transpose()?;
-    Ok(StoredDocument { info, source, raw, doc_toc, summary })
+    Ok(StoredDocument { info, source: source.into(), raw, doc_toc, summary })
 }
 
 /// The result of the first reading.

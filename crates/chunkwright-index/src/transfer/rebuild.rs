@@ -43,7 +43,7 @@ pub(super) fn rebuilt(records: &[Record]) -> StoredDocument {
         meta: first.map(|record| record.meta.clone()).unwrap_or_default(),
         ..DocumentInfo::default()
     };
-    StoredDocument { info, source, ..StoredDocument::default() }
+    StoredDocument { info, source: source.into(), ..StoredDocument::default() }
 }
 
 /// Most bytes of blanks between two chunks (1 MiB).

@@ -43,7 +43,7 @@ pub(crate) fn document(doc_id: &str, base: i64, paragraphs: &[&str]) -> NewDocum
     };
     NewDocument {
         base,
-        document: StoredDocument { info, source, ..StoredDocument::default() },
+        document: StoredDocument { info, source: source.into(), ..StoredDocument::default() },
         chunks: records.into_iter().map(NewChunk::new).collect(),
     }
 }
@@ -178,7 +178,7 @@ fn an_older_reading_never_replaces_a_newer_one() {
             (document("a.txt", listed, &["Read first."]), document("a.txt", listed, &["Read second."]));
         assert_eq!(replace(&*store, early), Outcome::Written);
         assert_eq!(replace(&*store, late), Outcome::Stale);
-        assert_eq!(store.document(&g(&*store), "a.txt").unwrap().unwrap().source, "Read second.");
+        assert_eq!(store.document(&g(&*store), "a.txt").unwrap().unwrap().source.to_string(), "Read second.");
         store.write(&g(&*store), &[Change::Remove { doc_id: "a.txt".into() }]).unwrap();
         assert_eq!(replace(&*store, document("a.txt", listed, &["Old."])), Outcome::Stale);
         assert_eq!(store.documents(&g(&*store)).unwrap(), []);

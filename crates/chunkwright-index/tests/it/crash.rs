@@ -239,7 +239,8 @@ impl Expected {
         for (doc_id, versions) in &mut self.possible {
             let found: Vec<_> = listed.iter().filter(|info| info.doc_id == *doc_id).collect();
             assert!(found.len() <= 1, "round {round}: {doc_id} is there {} times", found.len());
-            let stored = found.first().map(|_| store.document(&current, doc_id).unwrap().unwrap().source);
+            let stored =
+                found.first().map(|_| store.document(&current, doc_id).unwrap().unwrap().source.to_string());
             assert!(
                 versions.contains(&stored),
                 "round {round}: {doc_id} is {stored:?}, which is none of {versions:?}"

@@ -29,7 +29,7 @@ fn see(fixture: &Fixture, folder: &Path, access: Access) -> Result<Seen, StoreEr
     let generation = store.open(COLLECTION)?;
     let mut seen = Seen::new();
     for info in store.documents(&generation)? {
-        seen.push(store.document(&generation, &info.doc_id)?.unwrap().source);
+        seen.push(store.document(&generation, &info.doc_id)?.unwrap().source.to_string());
         seen.extend(store.records(&generation, &info.doc_id)?.into_iter().map(|record| record.text));
     }
     let options = SearchOptions { mode: Mode::Hybrid, top_k: 20, ..SearchOptions::default() };

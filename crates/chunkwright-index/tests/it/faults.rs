@@ -111,6 +111,10 @@ impl OverlayStore for Failing {
         runs(collection: &str) -> Vec<PastRun>;
         add_run(collection: &str, run: &PastRun) -> ();
     }
+
+    fn overlays_revision(&self) -> u64 {
+        self.inner.overlays_revision()
+    }
 }
 
 impl Store for Failing {
@@ -162,7 +166,11 @@ fn visible(store: &dyn Store) -> Vec<(String, String, usize)> {
         let records = store.records(&current, &info.doc_id).unwrap();
         assert!(records.iter().all(|record| record.config_hash == current.spec.config_hash));
         assert_eq!(records.len(), info.chunks as usize);
-        (info.doc_id.clone(), store.document(&current, &info.doc_id).unwrap().unwrap().source, records.len())
+        (
+            info.doc_id.clone(),
+            store.document(&current, &info.doc_id).unwrap().unwrap().source.to_string(),
+            records.len(),
+        )
     };
     store.documents(&current).unwrap().into_iter().map(of).collect()
 }

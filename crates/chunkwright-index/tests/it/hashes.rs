@@ -38,7 +38,7 @@ fn a_store_of_the_version_before_is_searched_and_updated_without_indexing_again(
 
     let pipeline = pipeline(&store, config());
     assert_ne!(pipeline.spec().config_hash, before.spec.config_hash);
-    let stored = |doc_id: &str| store.document(&before, doc_id).unwrap().unwrap().source;
+    let stored = |doc_id: &str| store.document(&before, doc_id).unwrap().unwrap().source.to_string();
     let source =
         |doc_id: &str, text: String| NewSource { doc_id: doc_id.into(), bytes: text.into(), hint: None };
     let mut sources: Vec<NewSource> =

@@ -227,7 +227,15 @@ fn an_overlay_of_an_edited_chunk_is_carried_and_listed_until_it_is_accepted() {
         let carried = listed(store, &now(store)).remove(0);
         assert_eq!(carried.state, OverlayState::Carried);
         let id: ChunkId = carried.on.unwrap().parse().unwrap();
-        amend_all(store, &now(store), Tools::default(), &[id], Review::Accept, &|_| {}).unwrap();
+        amend_all(
+            store,
+            (&now(store), store.overlays(&now(store).collection).unwrap()),
+            Tools::default(),
+            &[id],
+            Review::Accept,
+            &|_| {},
+        )
+        .unwrap();
         let accepted = listed(store, &now(store)).remove(0);
         assert_eq!((accepted.state, &accepted.overlay.chunk_id), (OverlayState::On, &id.to_string()));
         assert!(found(store, &now(store), "installer").is_empty());
@@ -264,7 +272,15 @@ fn a_text_given_by_hand_is_not_put_over_a_source_that_changed() {
         fixture.index();
         let id: ChunkId = conflict.on.unwrap().parse().unwrap();
         let accept = |change: &dyn Fn(&mut Overlay)| {
-            amend_all(store, &now(store), Tools::default(), &[id], Review::Accept, change).unwrap();
+            amend_all(
+                store,
+                (&now(store), store.overlays(&now(store).collection).unwrap()),
+                Tools::default(),
+                &[id],
+                Review::Accept,
+                change,
+            )
+            .unwrap();
             assert_eq!(states(&listed(store, &now(store))), [OverlayState::On]);
         };
         // One way: the text. The other: the source.
@@ -291,7 +307,14 @@ fn an_overlay_without_a_chunk_is_kept_and_returns_with_its_chunk() {
         assert_eq!(fixture.index().overlays, OverlayCounts { orphaned: 1, ..OverlayCounts::default() });
         assert_eq!(states(&listed(store, &now(store))), [OverlayState::Orphaned]);
         let id = listed(store, &now(store))[0].overlay.chunk_id.parse().unwrap();
-        let accepted = amend_all(store, &now(store), Tools::default(), &[id], Review::Accept, &|_| {});
+        let accepted = amend_all(
+            store,
+            (&now(store), store.overlays(&now(store).collection).unwrap()),
+            Tools::default(),
+            &[id],
+            Review::Accept,
+            &|_| {},
+        );
         assert!(matches!(accepted, Err(AmendError::Orphaned { .. })), "{accepted:?}");
         fixture.write("guide.md", guide().as_bytes());
         assert_eq!(fixture.index().overlays, OverlayCounts { on: 1, ..OverlayCounts::default() });

@@ -81,7 +81,7 @@ impl Places {
     }
 
     fn text(&self, doc_id: &str) -> String {
-        self.0.store.document(&now(&*self.0.store), doc_id).unwrap().unwrap().source
+        self.0.store.document(&now(&*self.0.store), doc_id).unwrap().unwrap().source.to_string()
     }
 
     /// All generations with all documents; none where there is no collection.

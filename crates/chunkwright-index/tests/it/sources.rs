@@ -14,7 +14,8 @@ pub(crate) fn write(store: &dyn Store, length: usize) -> (Generation, [(Document
     let mut written = ["same.txt", "other.txt"].map(|doc_id| {
         let mut new = document(doc_id, 0, &["A paragraph."]);
         // Characters of one to four bytes, so that few offsets are the beginning of one.
-        new.document.source.push_str(&"aж章🦀\r\n".repeat(length / 12 + 1));
+        new.document.source =
+            (new.document.source.to_string() + &"aж章🦀\r\n".repeat(length / 12 + 1)).into();
         new
     });
     let file: Vec<u8> = written[1].document.source.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -27,7 +28,7 @@ pub(crate) fn write(store: &dyn Store, length: usize) -> (Generation, [(Document
     store.write(&generation, &changes).unwrap();
     let written = written.map(|new| {
         let info = store.document_info(&generation, &new.document.info.doc_id).unwrap().unwrap();
-        (info, new.document.source.clone(), new.document.bytes().to_vec())
+        (info, new.document.source.to_string(), new.document.bytes().to_vec())
     });
     (generation, written)
 }

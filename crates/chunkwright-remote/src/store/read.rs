@@ -335,7 +335,7 @@ impl RemoteStore {
             raw = Some(bytes.ok_or_else(|| damaged("the bytes of a file cannot be read".into()))?);
         }
         let DocumentEntry { info, doc_toc, summary, .. } = entry.clone();
-        Ok(Some(StoredDocument { info, source: source.concat(), raw, doc_toc, summary }))
+        Ok(Some(StoredDocument { info, source: source.concat().into(), raw, doc_toc, summary }))
     }
 
     pub(super) fn read_records(

@@ -248,14 +248,9 @@ async fn amend_one(
         pins,
         reset,
         accept,
+        expected: expects.versions(),
         ..AmendRequest::default()
     };
-    // Prevents other changes by hand between the check and the change.
-    let _changing = app.changing.lock().await;
-    if !expects.is_nothing() {
-        let chunk = chunk.clone();
-        expects.check(&app.read(collection.clone(), move |snapshot| snapshot.chunk(&chunk)).await?)?;
-    }
     let amend = move |engine: &Engine| {
         let collection = engine.collection(collection);
         collection.amend(&request)?;
@@ -311,7 +306,6 @@ async fn amend_many(
     Path(OfCollection { collection }): Path<OfCollection>,
     Body(request): Body<AmendRequest>,
 ) -> Answer<Amended> {
-    let _changing = app.changing.lock().await;
     let overlays = app.call(move |engine| engine.collection(collection).amend(&request)).await?;
     Ok(Json(Amended { changed: overlays.len(), overlays }))
 }

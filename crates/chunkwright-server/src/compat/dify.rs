@@ -9,7 +9,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use chunkwright_engine::{Error, Field, Filter, Found, Glob, Hit, SearchRequest};
+use chunkwright_engine::{Code, Error, Field, Filter, Found, Glob, Hit, SearchRequest};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -189,11 +189,11 @@ pub(super) async fn answer_failures(request: Request, next: Next) -> Response {
     let (mut parts, body) = response.into_parts();
     match parts.extensions.remove::<Problem>() {
         Some(problem) if is_dify => {
-            let error_code = match (&*problem.code, parts.status) {
-                ("unknown_collection", _) => 2001,
-                (_, StatusCode::UNAUTHORIZED) if !is_key_readable => 1001,
-                (_, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => 1002,
-                (_, status) => status.as_u16(),
+            let error_code = match parts.status {
+                _ if problem.code == Code::UNKNOWN_COLLECTION.name => 2001,
+                StatusCode::UNAUTHORIZED if !is_key_readable => 1001,
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => 1002,
+                status => status.as_u16(),
             };
             let failure = Json(Failure { error_code, error_msg: problem.detail().to_owned() });
             for header in [CONTENT_LENGTH, CONTENT_TYPE] {

@@ -254,7 +254,7 @@ fn busy(collection: &str) -> Problem {
 impl App {
     /// Submits one job for each collection, unless a job already works on any of them.
     async fn reindex(&self, requests: Vec<JobRequest>) -> Result<Vec<Accepted<Reindex>>, Problem> {
-        let _submitting = self.changing.lock().await;
+        let _submitting = self.submitting.lock().await;
         let is_busy =
             |request: &&JobRequest| request.collection().is_some_and(|name| self.jobs.is_busy(name));
         if let Some(collection) = requests.iter().find(is_busy).and_then(JobRequest::collection) {

@@ -210,7 +210,7 @@ pub(super) mod tests {
         let chunker = Chunker::new(config, Arc::new(Words)).expect("a configuration");
         let records = chunker.chunk(&parsed).records(&RecordContext::default());
         let info = DocumentInfo { doc_id: doc_id.into(), ..DocumentInfo::default() };
-        let document = StoredDocument { info, source, ..StoredDocument::default() };
+        let document = StoredDocument { info, source: source.into(), ..StoredDocument::default() };
         let chunks = records.into_iter().map(NewChunk::new).collect();
         Change::Replace(Box::new(NewDocument { document, base: 0, chunks }))
     }

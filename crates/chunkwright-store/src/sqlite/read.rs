@@ -162,7 +162,7 @@ pub(super) fn document(
         .optional()?;
     let (doc_toc, summary, source, raw) =
         found.ok_or_else(|| damaged(&format!("document `{doc_id}` has no source")))?;
-    Ok(Some(StoredDocument { info, source: utf8(source)?, raw, doc_toc, summary }))
+    Ok(Some(StoredDocument { info, source: utf8(source)?.into(), raw, doc_toc, summary }))
 }
 
 /// A part of a source, read in place: the rest is not loaded into memory.

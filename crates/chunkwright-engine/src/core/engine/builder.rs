@@ -174,6 +174,7 @@ impl Builder {
             queue,
             loaded: Loaded::default(),
             turns: Turns::default(),
+            changes: Turns::default(),
             owns,
             listener: Mutex::default(),
             teller,

@@ -11,9 +11,9 @@ use tracing::field::Empty;
 
 use crate::core::engine::Engine;
 use crate::core::observe::{SearchCall, TRACE};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::notice::{Notice, NoticeCode};
-use crate::noun::collection::is_gone;
+use crate::noun::collection::read_current;
 use crate::noun::search::passages::passages;
 use crate::noun::search::{merge, translations};
 use crate::noun::snapshot::Snapshot;
@@ -30,17 +30,8 @@ impl Engine {
     /// As [`Snapshot::search`], and a collection that does not exist. Where several are searched, one of which a stage
     /// cannot run is left out with a notice, unless no other one can be searched.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
-        let mut last = None;
-        loop {
-            let snapshots = self.searched(request)?;
-            let numbers: Vec<i64> = snapshots.iter().map(|snapshot| snapshot.generation().number).collect();
-            match search_in(&snapshots.iter().collect::<Vec<_>>(), request) {
-                // Another generation became current meanwhile.
-                Err(error) if is_gone(&error) && last.as_ref() != Some(&numbers) => last = Some(numbers),
-                Err(error) => return Err(error),
-                Ok(answer) => return Ok(answer),
-            }
-        }
+        let search = |snapshots: &Vec<Snapshot>| search_in(&snapshots.iter().collect::<Vec<_>>(), request);
+        read_current(|| self.searched(request), search)
     }
 
     /// Explains why a chunk is or is not in the answer to a search of one collection: the one that the request names,
@@ -102,7 +93,7 @@ impl Engine {
 
 /// Returns whether an error concerns only one collection and not the others of the store.
 fn is_of_one_collection(error: &Error) -> bool {
-    matches!(error.code().name, "model_unavailable" | "service_failed")
+    matches!(error.code(), Code::MODEL_UNAVAILABLE | Code::SERVICE_FAILED)
         || matches!(
             error,
             Error::Search(SearchError::Store(StoreError::Analysis { .. }))

@@ -145,7 +145,11 @@ impl Run<'_> {
             documents.iter_mut().map(|(document, _)| &mut **document).collect();
         self.notes.add(&mut new, &self.pipeline.chunker)?;
         if let (Some(current), false) = (&self.generations.current, self.options.dry_run) {
-            self.fresh = Some(self.pipeline.store.overlays(&current.collection)?);
+            let store = &self.pipeline.store;
+            let revision = store.overlays_revision();
+            if self.fresh.as_ref().is_none_or(|(known, _)| *known != revision) {
+                self.fresh = Some((revision, store.overlays(&current.collection)?));
+            }
         }
         for document in new {
             self.put_overlays_on(document);
@@ -175,7 +179,7 @@ impl Run<'_> {
     /// Applies manual changes to the chunks of a new document, so that they are in force as soon as searches see the
     /// chunks.
     fn put_overlays_on(&mut self, document: &mut NewDocument) {
-        let overlays = self.fresh.as_ref().unwrap_or(self.overlays);
+        let overlays = self.fresh.as_ref().map_or(self.overlays, |(_, fresh)| fresh);
         if overlays.is_empty() {
             return;
         }

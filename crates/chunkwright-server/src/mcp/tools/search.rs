@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use chunkwright_engine::{Filter, Found, Hit, IndexState, MAX_QUERY_CHARS, Metadata, SearchRequest};
+use chunkwright_engine::{Code, Filter, Found, Hit, IndexState, MAX_QUERY_CHARS, Metadata, SearchRequest};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -179,9 +179,7 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     let answer = match engine.search(&request) {
         Ok(answer) => answer,
         // A collection that is being indexed for the first time does not exist yet.
-        Err(error)
-            if unfinished.is_some() && named.is_none() && error.code().name == "unknown_collection" =>
-        {
+        Err(error) if unfinished.is_some() && named.is_none() && error.code() == Code::UNKNOWN_COLLECTION => {
             return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false)));
         }
         Err(error) => return Err(error.into()),
