@@ -1,9 +1,10 @@
 //! Runs programs, with their output passed through, or shown only if they fail.
 
 use std::env;
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -57,6 +58,33 @@ pub(crate) fn quietly(command: &mut Command) -> Result<()> {
         bail!("`{}` failed ({status})", shown(command));
     }
     Ok(())
+}
+
+/// A command that runs beside others, with its output in a file until it ends.
+pub(crate) struct Beside {
+    child: Child,
+    shown: String,
+    log: PathBuf,
+}
+
+impl Beside {
+    /// Starts `command`.
+    pub(crate) fn start(command: &mut Command, log: &str) -> Result<Self> {
+        let (shown, log) = (shown(command), target_dir()?.join(log));
+        println!("$ {shown} > {} &", log.display());
+        let output = File::create(&log)?;
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        let child = command.spawn().with_context(|| format!("`{shown}` could not be run"))?;
+        Ok(Self { child, shown, log })
+    }
+
+    /// Waits until it ends, and passes its output through.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        let status = self.child.wait()?;
+        println!("\n$ {}", self.shown);
+        io::copy(&mut File::open(&self.log)?, &mut io::stdout())?;
+        if status.success() { Ok(()) } else { bail!("`{}` failed ({status})", self.shown) }
+    }
 }
 
 /// Prints `command` and runs it; shows its output only if it fails.

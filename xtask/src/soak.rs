@@ -21,6 +21,7 @@ use std::env;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -111,16 +112,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     soak(&options)
 }
 
-/// Runs for a minute, with a program that is already built.
-pub(crate) fn test() -> Result<()> {
-    soak(&Options {
-        seconds: 60,
-        seed: SEED,
-        stores: owned(&TURNS),
-        operations: None,
-        ignored: Vec::new(),
-        program: None,
-    })
+/// A soak of a minute, with the program that is already built.
+pub(crate) fn test() -> Result<Command> {
+    let mut soak = Command::new(env::current_exe()?);
+    soak.args(["soak", "--program"]).arg(build::binary("chunkwright", Profile::Dev)?);
+    Ok(soak)
 }
 
 impl Options {

@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::build::{self, Profile};
+use crate::shell::Beside;
 use crate::{reduced, servers, shell, soak, tidy, web};
 
 /// A step: its name and what it does.
@@ -25,9 +26,7 @@ const STEPS: &[Step] = &[
     ("servers", || {
         servers::install().context("tests need the servers; they need python3 with pip, and a network")
     }),
-    ("tests", tests),
-    ("browser", web::test),
-    ("soak", soak::test),
+    ("tests, those in a browser, and soak", tests),
     ("doc tests", || shell::run(&mut shell::linted("test --workspace --doc"))),
 ];
 
@@ -101,9 +100,17 @@ fn models() -> Result<()> {
         .context("tests need the models; they need python3 with pip, and a network")
 }
 
-/// Runs the tests, and compares their times with those of the table.
+/// Runs the tests, and compares their times with those of the table. The browser and the soak run beside them: they wait
+/// most of the time, and the others compute.
 fn tests() -> Result<()> {
-    with_stores(&mut tests_of()?)?;
+    let browser = web::test()?.map(|mut e2e| Beside::start(&mut e2e, "browser.log")).transpose()?;
+    let soak = Beside::start(&mut soak::test()?, "soak.log")?;
+    let tests = with_stores(&mut tests_of()?);
+    // All of them are told, whichever failed.
+    let beside = browser.into_iter().chain([soak]).map(Beside::finish);
+    let beside: Vec<Result<()>> = beside.collect();
+    tests?;
+    beside.into_iter().collect::<Result<()>>()?;
     if shell::has_cargo("nextest") { slowest::check() } else { Ok(()) }
 }
 

@@ -54,12 +54,14 @@ fn once(stamp: &str, steps: &[&str]) -> Result<()> {
 }
 
 /// Tests the page in a browser, on a server that is already built.
-pub(crate) fn test() -> Result<()> {
+pub(crate) fn test() -> Result<Option<Command>> {
     if browser().is_none() {
         println!("left out: none of {} is there", BROWSERS.join(", "));
-        return Ok(());
+        return Ok(None);
     }
-    shell::run(npm("run e2e").env("CHUNKWRIGHT_BIN", binary("chunkwright", Profile::Dev)?))
+    let mut e2e = npm("run e2e");
+    e2e.env("CHUNKWRIGHT_BIN", binary("chunkwright", Profile::Dev)?);
+    Ok(Some(e2e))
 }
 
 /// The browser for tests, if one is installed.
