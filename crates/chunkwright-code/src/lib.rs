@@ -61,15 +61,6 @@ pub static COMPONENTS: &[&dyn Parser] = &[
     &component::ASTRO,
 ];
 
-/// Languages as earlier versions read them, where they read them otherwise: what was stored then is proven by these.
-pub static EARLIER: &[&CodeParser] = &[
-    #[cfg(feature = "rust")]
-    &RUST_WITH_CLOSED_MACROS,
-];
-
-#[cfg(feature = "rust")]
-static RUST_WITH_CLOSED_MACROS: CodeParser = CodeParser::with_closed_macros(&lang::rust::LANGUAGE);
-
 /// Declares the module of each language, behind its feature, and lists it.
 macro_rules! languages {
     ($($feature:literal $file:ident;)*) => {

@@ -21,8 +21,6 @@ use strain::Strain;
 pub struct CodeParser {
     language: &'static Language,
     compiled: OnceLock<Compiled>,
-    /// Whether macros that stand around items are opened.
-    opens_macros: bool,
 }
 
 // Bound on the cost of parsing, in operations of the parser and not in time: a document must parse the same on every
@@ -114,13 +112,7 @@ pub(crate) struct Parsed {
 impl CodeParser {
     #[cfg_attr(not(feature = "languages-common"), allow(dead_code, reason = "there may be no language"))]
     pub(crate) const fn new(language: &'static Language) -> Self {
-        Self { language, compiled: OnceLock::new(), opens_macros: true }
-    }
-
-    /// A parser to which macros hold no items.
-    #[cfg_attr(not(feature = "rust"), allow(dead_code, reason = "only Rust has such macros"))]
-    pub(crate) const fn with_closed_macros(language: &'static Language) -> Self {
-        Self { language, compiled: OnceLock::new(), opens_macros: false }
+        Self { language, compiled: OnceLock::new() }
     }
 
     /// The language it reads.
@@ -137,9 +129,6 @@ impl CodeParser {
     fn opened(&self, source: &str) -> Option<Tree> {
         let parse = |text: &str| self.tree(text);
         let tree = repair::least_broken(source, self.language, &parse)?;
-        if !self.opens_macros {
-            return Some(tree);
-        }
         let items = |text: &str| self.tree(text).filter(|parsed| !parsed.was_hard).map(|parsed| parsed.tree);
         match item_macros::opened(self.compiled(), &tree, source, &items) {
             Some(copy) => repair::least_broken(&copy, self.language, &parse).or(Some(tree)),

@@ -14,15 +14,12 @@ use std::ops::Range;
 
 use tree_sitter::Tree;
 
-use self::layout::{Repair, Repairs};
+use self::layout::Repair;
 use crate::language::Language;
 use crate::parser::{Parsed, errors};
 
-/// Most parses of broken source: unchanged, with repairs made together, alone, without lines, and the best.
-const MOST_PARSES: usize = 1 + 3 + layout::MOST_ALONE + 2 + 1;
-
-/// Bytes that are parsed at most for the sake of repairs, but for two attempts.
-const MOST_BYTES: usize = 2 << 20;
+/// Most parses of a source: unchanged, and with two changes, each kept if it helps.
+const MOST_PARSES: usize = 3;
 
 /// Errors with which a source is not one that a few repairs make whole: one for four lines, but within this.
 const MANY_ERRORS: Range<usize> = 64..256;
@@ -37,7 +34,6 @@ const LONG_LINE: usize = 200;
 ///
 /// Source without errors is parsed once, and so is source that is hard to parse, whose errors end where they begin, or
 /// that has many of them.
-/// There is one tree at a time: they are large.
 pub(crate) fn least_broken(
     source: &str,
     language: &Language,
@@ -45,71 +41,50 @@ pub(crate) fn least_broken(
 ) -> Option<Tree> {
     let indented = indentation::repair(source, language);
     let source =
-        &*if indented.is_empty() { Cow::Borrowed(source) } else { layout::made(source, &[&indented]).into() };
-    let Parsed { tree, was_hard } = parse(source)?;
+        if indented.is_empty() { Cow::Borrowed(source) } else { layout::made(source, &indented).into() };
+    let Parsed { tree, was_hard } = parse(&source)?;
     if was_hard || !tree.root_node().has_error() {
         return Some(tree);
     }
-    let damage = Damage::of(&tree, source);
+    let damage = Damage::of(&tree, &source);
     let lines = source.bytes().filter(|&byte| byte == b'\n').count() + 1;
     let is_hopeless = damage.count > (lines / 4).clamp(MANY_ERRORS.start, MANY_ERRORS.end);
     if damage.wide == 0 || is_hopeless || source.len() / lines > LONG_LINE {
         return Some(tree);
     }
-    drop(tree);
-    let whole = Attempt { text: source.to_owned(), damage };
-    let mut left = (MOST_BYTES / source.len().max(1)).clamp(2, MOST_PARSES);
-    let mut attempt = |copy: &Attempt, repairs: &[&Repair]| {
-        left = left.checked_sub(1)?;
-        let text = layout::made(&copy.text, repairs);
-        let Some(Parsed { tree, was_hard: false }) = parse(&text) else {
-            left = 0;
-            return None;
-        };
-        let damage = Damage::of(&tree, &text);
-        Some((Attempt { text, damage }, (damage.count == 0).then_some(tree)))
+    let changed = |text: &str, repair: &Repair| {
+        let text = layout::made(text, repair);
+        let Parsed { tree, .. } = parse(&text).filter(|parsed| !parsed.was_hard)?;
+        Some(Attempt { damage: Damage::of(&tree, &text), tree, text })
     };
-    let repairs = Repairs::of(source, language);
-    let mut best = whole.clone();
-    // All together; else one after the other, each kept that makes it better.
-    for together in repairs.together() {
-        match attempt(&whole, &together) {
-            Some((_, Some(tree))) => return Some(tree),
-            Some((copy, None)) => best = best.or(copy),
-            None => {}
+    let mut repairs = layout::repairs(&source, language, damage.first);
+    repairs.truncate(MOST_PARSES - 1);
+    let mut best = Attempt { text: source.into_owned(), tree, damage };
+    for repair in &repairs {
+        let Some(attempt) = changed(&best.text, repair) else { return Some(best.tree) };
+        if attempt.damage.is_less_than(best.damage) {
+            best = attempt;
+        }
+        if best.damage.count == 0 {
+            return Some(best.tree);
         }
     }
-    let mut alone = whole;
-    for repair in repairs.alone(alone.damage) {
-        match attempt(&alone, &[repair]) {
-            Some((_, Some(tree))) => return Some(tree),
-            Some((copy, None)) => alone = alone.or(copy),
-            None => {}
-        }
-    }
-    best = best.or(alone);
     // A line that costs more than itself is left out, if the rest is whole then.
-    let is_wide = best.damage.wide > 0;
-    for line in layout::lines_of_error(&best.text, best.damage.first, language).iter().filter(|_| is_wide) {
-        if let Some((_, Some(tree))) = attempt(&best, &[line]) {
-            return Some(tree);
+    let lines = layout::lines_of_error(&best.text, best.damage.first, language);
+    for line in lines.iter().take(MOST_PARSES - 1 - repairs.len()).filter(|_| best.damage.wide > 0) {
+        let Some(attempt) = changed(&best.text, line) else { break };
+        if attempt.damage.count == 0 {
+            return Some(attempt.tree);
         }
     }
-    parse(&best.text).map(|parsed| parsed.tree)
+    Some(best.tree)
 }
 
-/// A copy of a source that was parsed, and how broken it is.
-#[derive(Clone)]
+/// A text that was parsed, and how broken it is.
 struct Attempt {
     text: String,
+    tree: Tree,
     damage: Damage,
-}
-
-impl Attempt {
-    /// The less broken of two.
-    fn or(self, other: Self) -> Self {
-        if other.damage.is_less_than(self.damage) { other } else { self }
-    }
 }
 
 /// How broken a tree is.
@@ -121,7 +96,7 @@ struct Damage {
     wide: usize,
     /// Bytes that stand in errors.
     bytes: usize,
-    /// Position of the first of them.
+    /// Position of the first of them that holds no other.
     first: usize,
 }
 
@@ -142,7 +117,9 @@ impl Damage {
                     || text.bytes().all(|byte| b"{}()[];, ".contains(&byte));
                 damage.count += 1;
                 damage.wide += usize::from(is_wide);
-                damage.first = damage.first.min(node.start_byte());
+                if !node.children(&mut node.walk()).any(|child| child.has_error()) {
+                    damage.first = damage.first.min(node.start_byte());
+                }
             }
             if node.has_error() && cursor.goto_first_child() {
                 depth += 1;
@@ -173,28 +150,27 @@ mod tests {
     use crate::LANGUAGES;
 
     #[test]
-    fn broken_source_is_parsed_a_few_times_whatever_its_length() {
-        let parser =
-            LANGUAGES.iter().find(|parser| parser.language().name == "rust").expect("Rust is built in");
+    fn a_source_is_parsed_at_most_three_times_whatever_its_length() {
+        let rust = LANGUAGES.iter().find(|known| known.language().name == "rust").expect("Rust is built in");
+        let parses = |source: &str| {
+            let count = Cell::new(0);
+            let parse = |text: &str| {
+                assert_eq!(text.len(), source.len());
+                count.set(count.get() + 1);
+                rust.tree(text)
+            };
+            assert!(least_broken(source, rust.language(), &parse).is_some());
+            count.get()
+        };
         // Nothing repairs this: each function has lost something else.
         let broken =
             "fn f(x: u8 {\n    g(\"x);\n    if x {\n        h(;\n}\n}\n\nfn ) {\n    let 'y = [;\n}\n\n";
+        let whole = "fn f() {\n    if x {\n        g();\n    }\n}\n\nfn h() {\n    g();\n}\n";
+        assert_eq!(parses(whole), 1, "no error");
+        assert_eq!(parses(&whole.replacen("    }\n", "", 1)), 2, "one bracket");
         for times in [1, 2, 4, 8] {
-            let source = broken.repeat(40 * times);
-            let bytes = Cell::new(0);
-            let parse = |text: &str| {
-                bytes.set(bytes.get() + text.len());
-                parser.tree(text)
-            };
-            assert!(least_broken(&source, parser.language(), &parse).is_some());
-            assert!(bytes.get() <= MOST_PARSES * source.len(), "{} bytes of {}", bytes.get(), source.len());
+            assert_eq!(parses(&(broken.to_owned() + &whole.repeat(40 * times))), MOST_PARSES, "{times}");
+            assert!(parses(&broken.repeat(40 * times)) <= MOST_PARSES, "{times}");
         }
-        let count = Cell::new(0);
-        let parse = |text: &str| {
-            count.set(count.get() + 1);
-            parser.tree(text)
-        };
-        assert!(least_broken("fn f() {}\n", parser.language(), &parse).is_some());
-        assert_eq!(count.get(), 1, "what is not broken is parsed once");
     }
 }

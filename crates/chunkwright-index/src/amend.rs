@@ -171,7 +171,7 @@ fn check_text(text: &str, generation: &Generation, chunker: Option<&Chunker>) ->
         return Err(AmendError::Empty);
     }
     let config_hash = generation.spec.config_hash.split('+').next().unwrap_or_default();
-    let own = chunker.filter(|chunker| chunker.is_known_as(config_hash));
+    let own = chunker.filter(|chunker| chunker.config_hash() == config_hash);
     match own.and_then(|chunker| chunker.excess(text)) {
         Some((size, limit, unit)) => Err(AmendError::TooLong { size, limit, unit: unit_of(unit) }),
         None => Ok(()),

@@ -282,7 +282,6 @@ impl Pipeline {
         options: &IndexOptions,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
-        let pipeline = &self.as_stored()?;
         let is_missing = |path: &&PathBuf| options.prune == Prune::Follow && !folder_of(path).exists();
         let (missing, there): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_missing);
         let there: Vec<PathBuf> = there.into_iter().cloned().collect();
@@ -290,9 +289,8 @@ impl Pipeline {
         let paths = if there.is_empty() { paths } else { &there };
         let mut walk = options.on_threads(|| walk(paths, &options.walk))?;
         let mut skipped = std::mem::take(&mut walk.skipped);
-        let known = pipeline.known()?;
-        let has_text =
-            |info: &DocumentInfo, file: &SourceFile| pipeline.has_text(info, file, &known, options);
+        let known = self.known()?;
+        let has_text = |info: &DocumentInfo, file: &SourceFile| self.has_text(info, file, &known, options);
         let visible: Vec<&DocumentInfo> = known.visible().values().collect();
         let mut placed = folders::place(walk, &skipped, &visible, &has_text, options)?;
         let clashes = std::mem::take(&mut placed.clashes);
@@ -310,12 +308,12 @@ impl Pipeline {
         let bytes = placed.files.iter().map(|file| file.bytes).sum();
         on_progress(Progress::Found { files: placed.files.len(), bytes });
         drop(visible);
-        let generations = pipeline.generations(options)?;
-        let overlays = pipeline.overlays(&generations)?;
+        let generations = self.generations(options)?;
+        let overlays = self.overlays(&generations)?;
         let report =
-            Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report).go()?;
-        if !options.dry_run && pipeline.follow(&overlays, &report)? {
-            pipeline.put([], options, on_progress)?;
+            Run::new(self, options, on_progress, (generations, known, &overlays), placed, report).go()?;
+        if !options.dry_run && self.follow(&overlays, &report)? {
+            self.put([], options, on_progress)?;
         }
         Ok(report)
     }
@@ -355,10 +353,9 @@ impl Pipeline {
         options: &IndexOptions,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
-        let pipeline = &self.as_stored()?;
-        let (generations, known, overlays) = pipeline.state(options)?;
+        let (generations, known, overlays) = self.state(options)?;
         let (placed, report) = (folders::Placed::default(), IndexReport::default());
-        Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report)
+        Run::new(self, options, on_progress, (generations, known, &overlays), placed, report)
             .put(&mut documents.into_iter())
     }
 
@@ -373,10 +370,9 @@ impl Pipeline {
         options: &IndexOptions,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
-        let pipeline = &self.as_stored()?;
-        let (generations, known, overlays) = pipeline.state(options)?;
+        let (generations, known, overlays) = self.state(options)?;
         let (placed, report) = (folders::Placed::default(), IndexReport::default());
-        Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report)
+        Run::new(self, options, on_progress, (generations, known, &overlays), placed, report)
             .put_parsed(documents)
     }
 

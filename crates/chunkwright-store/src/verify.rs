@@ -14,7 +14,6 @@ use std::sync::Arc;
 use chunkwright::parse::{Markdown, Text};
 use chunkwright::verify::{Basis, Finding, Notes, Structure, is_current, verify};
 use chunkwright::{Document, Parser, Record, TokenCounter};
-use chunkwright_code::{CodeParser, EARLIER};
 use chunkwright_models::{COUNTERS, text_hash};
 use chunkwright_source::decode::decode;
 use chunkwright_source::format::{Format, parse};
@@ -111,21 +110,12 @@ pub fn records(
         .collect();
     let notes = if spec.config_hash.contains("+contexts:") { Notes::Possible } else { Notes::Without };
     let counter = |name: &str| counters.get(name);
-    let prove = |document: &Document| {
-        let rendered = |index: usize| {
-            let record = records.get(index)?;
-            Some(original.get(record.chunk_id.to_string().as_str()).copied().unwrap_or(&record.text))
-        };
-        verify(document, records, Basis { structure, notes, rendered: &rendered, counter: &counter })
+    let rendered = |index: usize| {
+        let record = records.get(index)?;
+        Some(original.get(record.chunk_id.to_string().as_str()).copied().unwrap_or(&record.text))
     };
-    let told = prove(&parsed);
-    let was_read_by = |parser: &&&CodeParser| structure == Structure::Known && parser.name() == info.format;
-    for &parser in EARLIER.iter().filter(was_read_by).filter(|_| !told.is_empty()) {
-        if prove(&parse(&info.doc_id, Arc::clone(&document.source), parser)).is_empty() {
-            return findings;
-        }
-    }
-    findings.extend(told);
+    let basis = Basis { structure, notes, rendered: &rendered, counter: &counter };
+    findings.extend(verify(&parsed, records, basis));
     findings
 }
 

@@ -309,7 +309,6 @@ pub struct Chunker {
     is_own: bool,
     counter: Arc<dyn TokenCounter>,
     window: Option<(Arc<dyn TokenCounter>, usize)>,
-    hash_form: hash::Form,
 }
 
 impl fmt::Debug for Chunker {
@@ -331,7 +330,7 @@ impl Chunker {
     pub fn new(config: ChunkConfig, counter: Arc<dyn TokenCounter>) -> Result<Self, ConfigError> {
         config.check()?;
         let strategy = Arc::new(strategy::known(&config.strategy)?);
-        Ok(Self { config, strategy, is_own: false, counter, window: None, hash_form: hash::Form::default() })
+        Ok(Self { config, strategy, is_own: false, counter, window: None })
     }
 
     /// As [`new`](Self::new), with a strategy of the caller's own: `config.strategy` becomes its name.
@@ -352,7 +351,7 @@ impl Chunker {
         strategy::check_name(strategy.name())?;
         config.strategy = strategy.name().into();
         config.check_values()?;
-        Ok(Self { config, strategy, is_own: true, counter, window: None, hash_form: hash::Form::default() })
+        Ok(Self { config, strategy, is_own: true, counter, window: None })
     }
 
     /// Adds a second hard limit: no text is over `limit` tokens of `counter`, the window of the model
@@ -381,24 +380,7 @@ impl Chunker {
     /// Hash of every setting that moves a boundary: configuration, strategy version, counter, window.
     /// 16 hex digits. Keys that are left at their default have no part in it, nor has the order of keys.
     pub fn config_hash(&self) -> String {
-        self.hash_form.hash(self)
-    }
-
-    /// Whether `config_hash` is the hash of this chunker's settings, now or as an earlier version made it.
-    pub fn is_known_as(&self, config_hash: &str) -> bool {
-        hash::Form::ALL.into_iter().any(|form| form.hash(self) == config_hash)
-    }
-
-    /// The same chunker with the hash that an earlier version gave its settings, so that data stored under that hash
-    /// stays valid; `None` if `config_hash` is the hash of other settings.
-    pub fn known_as(mut self, config_hash: &str) -> Option<Self> {
-        self.hash_form = hash::Form::ALL.into_iter().find(|form| form.hash(&self) == config_hash)?;
-        Some(self)
-    }
-
-    /// The hashes that earlier versions gave these settings, the latest first.
-    pub fn earlier_hashes(&self) -> Vec<String> {
-        hash::Form::ALL.into_iter().skip(1).map(|form| form.hash(self)).collect()
+        hash::of(self)
     }
 
     /// Cuts `document`.

@@ -1,6 +1,5 @@
 //! Finds where brackets and indentation disagree, and the changes that make them agree.
 
-use super::Damage;
 use super::line::{Lexer, Line, Token};
 use crate::language::Language;
 
@@ -43,51 +42,20 @@ fn opening(closer: u8) -> u8 {
     }
 }
 
-/// Repairs that are tried one by one: each costs parsing the source again.
-pub(super) const MOST_ALONE: usize = 8;
-
-/// Repairs that make brackets and indentation of a source agree.
-pub(super) struct Repairs {
-    brackets: Vec<Repair>,
-    /// Of marks that open a text or comment which nothing closes.
-    marks: Vec<Repair>,
-}
-
-impl Repairs {
-    /// Looks at the lines of `source`. Linear in its length.
-    pub(super) fn of(source: &str, language: &Language) -> Self {
-        let mut layout =
-            Layout { source, language, open: Vec::new(), heads: Vec::new(), last: None, repairs: Vec::new() };
-        let mut lexer = Lexer::new(source, language);
-        while let Some(line) = lexer.next_line() {
-            layout.line(line);
-        }
-        layout.close_from(0, source.len());
-        let marks = lexer.stray_marks().into_iter().map(|mark| mark.map(|at| (at, b' ')).collect());
-        Self { brackets: layout.repairs, marks: marks.collect() }
+/// Repairs that make brackets and indentation of `source` agree, and of marks that open a text or comment which nothing
+/// closes: those next to byte `at` first. Linear in the length of `source`.
+pub(super) fn repairs(source: &str, language: &Language, at: usize) -> Vec<Repair> {
+    let mut layout =
+        Layout { source, language, open: Vec::new(), heads: Vec::new(), last: None, repairs: Vec::new() };
+    let mut lexer = Lexer::new(source, language);
+    while let Some(line) = lexer.next_line() {
+        layout.line(line);
     }
-
-    /// Repairs that are tried together: all, then those of one kind.
-    pub(super) fn together(&self) -> Vec<Vec<&Repair>> {
-        let (brackets, marks) = (self.brackets.iter(), self.marks.iter());
-        let mut attempts = vec![brackets.clone().chain(marks.clone()).collect()];
-        if !self.brackets.is_empty() && !self.marks.is_empty() {
-            attempts.extend([brackets.collect(), marks.collect()]);
-        }
-        attempts.retain(|attempt: &Vec<_>| !attempt.is_empty());
-        attempts
-    }
-
-    /// Repairs that are tried one by one, if there are several: those next to the first error.
-    pub(super) fn alone(&self, damage: Damage) -> Vec<&Repair> {
-        let mut all: Vec<&Repair> = self.brackets.iter().chain(&self.marks).collect();
-        if all.len() < 2 {
-            return Vec::new();
-        }
-        all.sort_by_key(|repair| repair.first().map_or(0, |&(at, _)| at.abs_diff(damage.first)));
-        all.truncate(MOST_ALONE);
-        all
-    }
+    layout.close_from(0, source.len());
+    let mut repairs = layout.repairs;
+    repairs.extend(lexer.stray_marks().into_iter().map(|mark| mark.map(|at| (at, b' ')).collect()));
+    repairs.sort_by_key(|repair: &Repair| repair.first().map_or(0, |&(start, _)| start.abs_diff(at)));
+    repairs
 }
 
 /// Repairs that leave out the line of byte `at` of `source`, and the line before, unless they open something.
@@ -109,10 +77,10 @@ pub(super) fn lines_of_error(source: &str, at: usize, language: &Language) -> Ve
     repairs
 }
 
-/// `source` with `repairs` made.
-pub(super) fn made(source: &str, repairs: &[&Repair]) -> String {
+/// `source` with `repair` made.
+pub(super) fn made(source: &str, repair: &Repair) -> String {
     let mut bytes = source.as_bytes().to_owned();
-    for &(at, byte) in repairs.iter().copied().flatten() {
+    for &(at, byte) in repair {
         bytes[at] = byte;
     }
     // Blanking a character blanks all of its bytes.

@@ -155,7 +155,7 @@ pub(crate) fn cut_by(
     });
     let others = presets.chain(Configurations::read(engine).asked);
     let chunker = windowed(engine.chunker()?, embedder);
-    if chunker.is_known_as(hash) {
+    if chunker.config_hash() == hash {
         return Ok(Some((in_force.clone(), chunker)));
     }
     for values in others {
@@ -163,7 +163,7 @@ pub(crate) fn cut_by(
         let Ok(settings) = in_force.requested(values) else { continue };
         let Ok(chunker) = engine.chunker_with(&settings) else { continue };
         let chunker = windowed(chunker, embedder);
-        if chunker.is_known_as(hash) {
+        if chunker.config_hash() == hash {
             return Ok(Some((settings, chunker)));
         }
     }

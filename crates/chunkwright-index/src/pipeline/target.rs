@@ -38,34 +38,6 @@ impl Pipeline {
         }
     }
 
-    /// This pipeline with the configuration hash that `spec` has for the same settings, possibly from an earlier
-    /// version; `None` if the settings differ.
-    pub fn known_as(&self, spec: &GenerationSpec) -> Option<Self> {
-        let config_hash = spec.config_hash.split('+').next()?;
-        let chunker = self.chunker.clone().known_as(config_hash)?;
-        Some(Self { chunker, ..self.clone() }).filter(|pipeline| pipeline.spec() == *spec)
-    }
-
-    /// This pipeline with the configuration hash that the collection has for its settings, so that a generation begun
-    /// by an earlier version is updated, not rebuilt.
-    pub(super) fn as_stored(&self) -> Result<Self, StoreError> {
-        let Some(current) = self.store.lookup(&self.collection)? else { return Ok(self.clone()) };
-        if let Some(known) = self.known_as(&current.spec) {
-            return Ok(known);
-        }
-        if self.store.find(&self.collection, &self.spec())?.is_some() {
-            return Ok(self.clone());
-        }
-        for config_hash in self.chunker.earlier_hashes() {
-            let Some(chunker) = self.chunker.clone().known_as(&config_hash) else { continue };
-            let earlier = Self { chunker, ..self.clone() };
-            if self.store.find(&self.collection, &earlier.spec())?.is_some() {
-                return Ok(earlier);
-            }
-        }
-        Ok(self.clone())
-    }
-
     /// The generation to update and the one that searches see. A dry run creates none.
     pub(super) fn generations(&self, options: &IndexOptions) -> Result<Generations, StoreError> {
         let spec = self.spec();

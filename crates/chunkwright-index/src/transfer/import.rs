@@ -214,7 +214,7 @@ fn not_hiding(
     if hidden.is_empty() {
         return Ok(None);
     }
-    if let Some(pipeline) = (options.pipeline)(spec).and_then(|pipeline| pipeline.known_as(spec)) {
+    if let Some(pipeline) = (options.pipeline)(spec).filter(|pipeline| pipeline.spec() == *spec) {
         return Ok(Some(pipeline));
     }
     let shown = |spec: &GenerationSpec| {

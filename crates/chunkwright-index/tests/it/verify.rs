@@ -6,10 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chunkwright::verify::UNPROVEN;
-use chunkwright::{ChunkConfig, Chunker, Document, Record, Words};
-use chunkwright_index::{
-    Change, IndexOptions, IndexReport, NewChunk, NewDocument, Outcome, Pipeline, Store, StoreError,
-};
+use chunkwright::{ChunkConfig, Chunker, Record, Words};
+use chunkwright_index::{Change, IndexReport, NewChunk, NewDocument, Outcome, Pipeline, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, chunker, now};
@@ -189,22 +187,4 @@ fn every_format_preset_and_strategy_makes_records_that_can_be_proven() {
         pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
         assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new(), "{}", strategy.name());
     }
-}
-
-#[test]
-fn chunks_of_a_version_that_read_a_language_otherwise_are_sound() {
-    let source = "cfg_unix! {\n    /// Opens a port.\n    pub fn open() -> Port {\n        Port(1)\n    }\n\n    \
-        pub struct Port(u8);\n}\n";
-    let now = chunkwright_code::language_named("rust").unwrap();
-    let earlier = chunkwright_code::EARLIER.iter().find(|parser| parser.language().name == "rust").unwrap();
-    let sections = |parser| Document::parse("port.rs", source, parser).sections().len();
-    assert!(sections(now) > sections(*earlier));
-    for_each_local_store(|kind| {
-        let fixture = Fixture::new(kind, &[]);
-        let chunker = Chunker::new(ChunkConfig::default(), Arc::new(Words)).unwrap();
-        let pipeline = Pipeline::new(Arc::clone(&fixture.store), "docs", chunker, "auto");
-        let document = Document::parse("port.rs", source, *earlier);
-        pipeline.put_parsed(&[document], &IndexOptions::default(), &|_| {}).unwrap();
-        assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new());
-    });
 }

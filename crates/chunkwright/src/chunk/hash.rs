@@ -2,36 +2,17 @@
 //!
 //! A stored generation is updated as long as its configuration has the same hash, and is rebuilt otherwise. So the hash
 //! is made of canonical JSON, with sorted keys and without those at their [`BASELINE`]: a new key does not change the
-//! hash of configurations that do not use it. Hashes were made of Rust's debug output once; what was stored under such
-//! a [`Form::Debug`] keeps it.
+//! hash of configurations that do not use it.
 
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::chunk::{ChunkConfig, Chunker, Kind};
+use crate::chunk::Chunker;
 
-/// The input of a hash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Canonical JSON.
-    #[default]
-    Json,
-    /// The debug output of a configuration, with the keys that the first version has.
-    Debug,
-}
-
-impl Form {
-    pub(super) const ALL: [Self; 2] = [Self::Json, Self::Debug];
-
-    /// The hash of what cuts: 16 hex digits.
-    pub(super) fn hash(self, chunker: &Chunker) -> String {
-        let hashed = match self {
-            Self::Json => canonical(chunker),
-            Self::Debug => debug(chunker),
-        };
-        blake3::hash(hashed.as_bytes()).to_hex()[..16].to_owned()
-    }
+/// The hash of what cuts: 16 hex digits.
+pub(super) fn of(chunker: &Chunker) -> String {
+    blake3::hash(canonical(chunker).as_bytes()).to_hex()[..16].to_owned()
 }
 
 /// For each key, the value at which it is left out of the hash. Stored hashes depend on it: a value never changes,
@@ -80,59 +61,12 @@ fn canonical(chunker: &Chunker) -> String {
     hashed.to_string()
 }
 
-/// A key that was added since has to be named here, and this hash only exists if the key is at its [`BASELINE`].
-fn debug(chunker: &Chunker) -> String {
-    let ChunkConfig {
-        strategy,
-        unit,
-        max_size,
-        target_size,
-        min_size,
-        overlap_size,
-        context,
-        max_heading_level_for_path,
-        section_level,
-        packing,
-        keep_whole,
-        set_apart,
-        lead_in_chars,
-        short_size,
-        long_size,
-        medium_max_size,
-        medium_overlap_size,
-        band,
-        fixed_chunk_lines,
-        overlap_lines,
-        kinds,
-    } = chunker.config();
-    let kind = |Kind { name, paths, chunk_type, min_size, keep_whole }: &Kind| {
-        format!(
-            "Kind {{ name: {name:?}, paths: {paths:?}, chunk_type: {chunk_type:?}, min_size: {min_size:?}, \
-             keep_whole: {keep_whole:?} }}"
-        )
-    };
-    let kinds = kinds.iter().map(kind).collect::<Vec<_>>().join(", ");
-    let config = format!(
-        "ChunkConfig {{ strategy: {strategy:?}, unit: {unit:?}, max_size: {max_size:?}, \
-         target_size: {target_size:?}, min_size: {min_size:?}, overlap_size: {overlap_size:?}, \
-         context: {context:?}, max_heading_level_for_path: {max_heading_level_for_path:?}, \
-         section_level: {section_level:?}, packing: {packing:?}, keep_whole: {keep_whole:?}, \
-         set_apart: {set_apart:?}, lead_in_chars: {lead_in_chars:?}, short_size: {short_size:?}, \
-         long_size: {long_size:?}, medium_max_size: {medium_max_size:?}, \
-         medium_overlap_size: {medium_overlap_size:?}, band: {band:?}, \
-         fixed_chunk_lines: {fixed_chunk_lines:?}, overlap_lines: {overlap_lines:?}, kinds: [{kinds}] }}"
-    );
-    let window = chunker.window.as_ref().map(|(counter, limit)| (counter.name(), *limit));
-    format!("{config}\n{}\n{}\n{window:?}", chunker.strategy_version(), chunker.counter().name())
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::chunk::Keep;
-    use crate::preset::PRESETS;
+    use crate::chunk::{ChunkConfig, Keep, Kind};
     use crate::tokens::{Chars, Words};
 
     fn chunker(config: ChunkConfig) -> Chunker {
@@ -163,16 +97,5 @@ mod tests {
             ),
         );
         assert_eq!(canonical(&chunker(config).with_window(Arc::new(Chars), 512)), said);
-    }
-
-    #[test]
-    fn the_older_form_is_what_debug_output_was() {
-        for preset in PRESETS {
-            let config = (preset.config)();
-            let said = format!("{config:?}\n");
-            assert!(debug(&chunker(config)).starts_with(&said), "{}", preset.name);
-        }
-        let window = debug(&chunker(ChunkConfig::default()).with_window(Arc::new(Chars), 512));
-        assert!(window.ends_with("\nwords\nSome((\"chars\", 512))"), "{window}");
     }
 }
