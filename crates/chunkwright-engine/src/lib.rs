@@ -51,6 +51,7 @@ mod put;
 mod query_log;
 mod questions;
 mod registries;
+mod resolve;
 mod roots;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -93,7 +94,7 @@ pub use documents::{
     Revision, Shard, ShardError, Violation, skipped_in_words,
 };
 pub use engine::{Access, Builder, Clock, Engine};
-pub use error::{CODES, Code, Error};
+pub use error::{CODES, Code, Error, FieldError, pointer_to};
 pub mod evaluation {
     //! The figures of an evaluation.
     pub use chunkwright_eval::{
@@ -126,6 +127,7 @@ pub use questions::{
     SavedQuestion,
 };
 pub use registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
+pub use resolve::{ResolveAnswer, ResolveRequest};
 pub use roots::Roots;
 pub use search::{
     Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,

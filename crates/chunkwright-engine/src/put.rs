@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::collection::Collection;
-use crate::error::Error;
+use crate::error::{Error, Within};
 use crate::index::{IndexAnswer, IndexRequest, Indexer};
 use crate::models::embedder_for;
 use crate::notice::Notice;
@@ -165,7 +165,7 @@ impl Collection {
         let generation = engine.store()?.lookup(self.name())?;
         let mut settings = self.settings_alike(generation.as_ref())?;
         if !request.settings.is_empty() {
-            let asked = engine.settings().requested(request.settings)?;
+            let asked = engine.settings().requested(&request.settings).within("settings")?;
             if generation.is_some() && asked.cutting() != settings.cutting() {
                 return Err(Error::OtherConfiguration { collection: self.name().to_owned() });
             }

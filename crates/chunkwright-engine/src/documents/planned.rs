@@ -18,7 +18,7 @@ use super::chunk::context;
 use super::diff::other_settings;
 use crate::collection::Collection;
 use crate::configured::windowed;
-use crate::error::Error;
+use crate::error::{Error, Within};
 use crate::json_lines::to_line;
 use crate::notice::Notice;
 use crate::snapshot::Snapshot;
@@ -79,7 +79,7 @@ impl Collection {
     ///
     /// A collection or document that does not exist, settings that cannot be used, more chunks, [`Error::Cancelled`].
     pub fn planned_diff(&self, request: &PlannedDiffRequest) -> Result<DiffAnswer, Error> {
-        self.by_settings(request.settings.clone())?.read(|snapshot| {
+        self.by_settings(&request.settings)?.read(|snapshot| {
             let mut changes = Vec::new();
             let answer = snapshot.compared(request, Some(MOST_CHUNKS), &|_| {}, &mut |mut found| {
                 changes.append(&mut found);
@@ -102,7 +102,7 @@ impl Collection {
         sink: &mut dyn Write,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<PlannedDiffAnswer, Error> {
-        let snapshot = self.by_settings(request.settings.clone())?.snapshot()?;
+        let snapshot = self.by_settings(&request.settings)?.snapshot()?;
         let answer = snapshot.compared(request, None, on_progress, &mut |changes| {
             changes.iter().try_for_each(|change| sink.write_all(&to_line(change)?).map_err(Error::Unwritten))
         })?;
@@ -112,8 +112,8 @@ impl Collection {
     }
 
     /// The collection, in an engine with these settings.
-    pub(crate) fn by_settings(&self, asked: Map<String, Value>) -> Result<Self, Error> {
-        let settings = self.engine().settings().requested(asked)?;
+    pub(crate) fn by_settings(&self, asked: &Map<String, Value>) -> Result<Self, Error> {
+        let settings = self.engine().settings().requested(asked).within("settings")?;
         Ok(self.engine().with(settings, self.engine().cancel_flag()).collection(self.name()))
     }
 }

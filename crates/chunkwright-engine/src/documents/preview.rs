@@ -11,7 +11,7 @@ use super::planned::MOST_CHUNKS;
 use super::statistics::Sum;
 use super::{DocumentStatistics, Documents, DocumentsRequest, ExplainedChunk};
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, Within};
 use crate::notice::Notice;
 use crate::put::{Base64, GivenDocument};
 
@@ -76,7 +76,7 @@ impl Engine {
         if let Some(limit) = limit.filter(|limit| !(1..=MOST_CHUNKS).contains(limit)) {
             return Err(Error::PageSize { limit, most: MOST_CHUNKS });
         }
-        let engine = self.with(self.settings().requested(settings)?, self.cancel_flag());
+        let engine = self.with(self.settings().requested(&settings).within("settings")?, self.cancel_flag());
         let doc_id = doc_id.unwrap_or_else(|| "document.md".to_owned());
         let document = GivenDocument { doc_id, text, bytes, hint, ..GivenDocument::default() }.source()?;
         let doc_id = document.doc_id.clone();
