@@ -67,8 +67,10 @@ test("a change of a setting shows at once what it does to a whole document", asy
   const kept = now.filter((id) => old.includes(id)).length;
   assert.deepEqual(await shown(page), { all: now.length, new: now.length - kept, kept, gone: old.length - kept });
   // What follows says so, and what was is told.
-  assert.equal(await setting(page, "target_size").inputValue(), String(Math.floor((200 * 120) / 256)));
   await page.getByText("follows max_size").first().waitFor();
+  const { settings } = await post("/api/v1/configuration/resolve", { settings: { preset: "auto", max_size: 120 } });
+  const target = settings.find(({ key }) => key === "target_size").value;
+  assert.equal(await setting(page, "target_size").inputValue(), String(target));
   await page.getByText("was 256").waitFor();
   await page.reload();
   await ready(page);
@@ -104,39 +106,6 @@ test("every key of cutting is in the form, and is found by its name, by what it 
   await page.goBack();
   await page.waitForURL((url) => !url.searchParams.has("preset"));
   assert.equal(await setting(page, "max_size").inputValue(), "256");
-  await settled(page);
-});
-
-test("values that follow others are those of the engine", async () => {
-  const page = await open(`${server.url}/health`);
-  for (const [query, set] of [
-    ["max_size=250", { max_size: 250 }],
-    ["unit=chars", { unit: "chars" }],
-    ["preset=adaptive&max_size=333", { preset: "adaptive", max_size: 333 }],
-    ["preset=course&unit=tokens", { preset: "course", unit: "tokens" }],
-  ]) {
-    await page.goto(at("en/bread.md", `&${query}`));
-    await ready(page);
-    // The sizes of documents are open by themselves where they are read, and stay open.
-    const sizes = page.getByText("By size of the document", { exact: true });
-    await sizes.waitFor();
-    if (!(await setting(page, "short_size").isVisible())) await sizes.click();
-    const values = {};
-    for (const name of [
-      "max_size",
-      "target_size",
-      "min_size",
-      "overlap_size",
-      "short_size",
-      "long_size",
-      "medium_max_size",
-      "medium_overlap_size",
-    ])
-      values[name] = Number(await setting(page, name).inputValue());
-    const hash = async (settings) =>
-      (await post("/api/v1/preview", { doc_id: "a.md", text: "# A\n\ntext", settings })).statistics.config_hash;
-    assert.equal(await hash({ preset: "auto", ...set }), await hash({ preset: "auto", ...set, ...values }), query);
-  }
   await settled(page);
 });
 
@@ -268,7 +237,7 @@ test("a text that is pasted and a file that is dropped are tried, and nothing is
       .dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: data }));
   });
   await page.getByRole("region", { name: "Source: cp1251.txt" }).getByText("вторая строка").first().waitFor();
-  assert.deepEqual([...new Set(sent)], ["/api/v1/preview"]);
+  assert.deepEqual([...new Set(sent)].toSorted(), ["/api/v1/configuration/resolve", "/api/v1/preview"]);
   assert.equal(await count(), stored);
   await settled(page);
 });

@@ -1,5 +1,6 @@
 //! Flags that are keys of the settings, made from the engine's table of them.
 
+use chunkwright::options::paragraphs;
 use chunkwright::{ALIASES, Key, Values};
 use chunkwright_engine::settings::key::{self, Group};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -157,13 +158,12 @@ fn flags(group: Group) -> impl Iterator<Item = &'static Key> {
 fn augment(group: Group, heading: &'static str, command: Command) -> Command {
     let mut command = command.next_help_heading(heading);
     for key in flags(group) {
-        let help = key::help(key);
         let mut arg = Arg::new(key.name)
             .long(key.name.replace('_', "-"))
             .value_name(value_name(key))
             .hide_short_help(!LISTED.contains(&key.name))
-            .help(in_short(key, &help))
-            .long_help(help);
+            .help(in_short(key))
+            .long_help(key::help(key));
         arg = match key.values {
             Values::List(_) => arg.action(ArgAction::Append),
             Values::Flag => arg
@@ -191,19 +191,24 @@ fn augment(group: Group, heading: &'static str, command: Command) -> Command {
 }
 
 /// The help of a key in `--help`: its values without what each means, which takes a paragraph.
-fn in_short(key: &'static Key, help: &str) -> String {
-    let first = help.split("\n\n").next().unwrap_or_default();
-    let Some((what, _)) = first.split_once(": `") else { return first.to_owned() };
-    let names: Vec<String> = key::known_values(key).into_iter().map(|(name, _)| name).collect();
+fn in_short(key: &Key) -> String {
+    let help = paragraphs(key.help);
+    let what = help.split("\n\n").next().unwrap_or_default();
+    let names = names(key);
     if names.is_empty() { what.to_owned() } else { format!("{what}: {}", names.join(", ")) }
+}
+
+/// The known values of a key.
+fn names(key: &Key) -> Vec<String> {
+    key::known_values(key).into_iter().map(|(name, _)| name).collect()
 }
 
 /// What help texts show in place of a value.
 fn value_name(key: &Key) -> String {
     match key.values {
         Values::Text(name) | Values::List(name) => name.to_owned(),
-        Values::OneOf(names) => names.join("|"),
-        Values::SomeOf(names) => names.join(","),
+        Values::OneOf(_) => names(key).join("|"),
+        Values::SomeOf(_) => names(key).join(","),
         Values::Range => "A-B".to_owned(),
         Values::Flag => "true|false".to_owned(),
         Values::Bytes => "N[K|M|G]".to_owned(),

@@ -1,6 +1,7 @@
 //! The errors of the engine.
 
 mod code;
+mod member;
 
 use std::io;
 
@@ -17,11 +18,21 @@ use chunkwright_source::{InputError, SkipReason};
 use crate::settings::SettingsError;
 
 pub use code::{CODES, Code};
+pub(crate) use member::Within;
+pub use member::{FieldError, pointer_to};
 
 /// Why a request failed. Its [`code`](Self::code) determines how front ends report it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// An error of one member of a request.
+    #[error("{error}")]
+    Member {
+        /// The member, as a JSON pointer into the request.
+        pointer: String,
+        /// The error.
+        error: Box<Self>,
+    },
     /// Settings that cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),

@@ -62,8 +62,7 @@ pub use crate::core::engine::builder::Builder;
 pub use crate::core::engine::clock::Clock;
 pub use crate::core::engine::{Access, Engine};
 pub use crate::core::observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
-pub use crate::error::Code;
-pub use crate::error::{CODES, Error};
+pub use crate::error::{CODES, Code, Error, FieldError, pointer_to};
 pub use crate::fields::{Fields, FieldsError, Selected};
 pub use crate::notice::{Notice, NoticeCode};
 pub use crate::noun::collection::Collection;
@@ -112,6 +111,7 @@ pub use crate::request::questions::{
     SavedQuestion,
 };
 pub use crate::request::registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
+pub use crate::request::resolve::{ResolveAnswer, ResolveRequest};
 pub use crate::request::search::hit::{FoundPassage, Hit, HitPlace};
 pub use crate::request::search::{
     Budget, ExpandRequest, Found, LeftOutHit, SearchAnswer, SearchRequest, SearchedCollection, Translation,

@@ -15,6 +15,7 @@ pub(crate) mod query_log;
 pub(crate) mod questions;
 pub(crate) mod records;
 pub(crate) mod registries;
+pub(crate) mod resolve;
 pub(crate) mod search;
 pub(crate) mod skipped;
 pub(crate) mod snapshot;

@@ -18,6 +18,7 @@ pub(crate) mod preview;
 pub(crate) mod put;
 pub(crate) mod questions;
 pub(crate) mod registries;
+pub(crate) mod resolve;
 pub(crate) mod search;
 pub(crate) mod shard;
 pub(crate) mod task;

@@ -8,8 +8,11 @@
 
 mod shape;
 
+use std::collections::BTreeMap;
+
 use chunkwright::diff::{Change, Diff, Summary};
 use chunkwright::explain::Explanation;
+use chunkwright::options::paragraphs;
 use chunkwright::{ALIASES, ChunkOptions, Key, Record, Values};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -40,17 +43,17 @@ use crate::request::models::{InstallModelsRequest, ModelChange, ModelEntry, Remo
 use crate::request::preview::{PreviewAnswer, PreviewRequest};
 use crate::request::put::{PutAnswer, PutRequest};
 use crate::request::registries::{PresetEntry, RegistriesAnswer};
+use crate::request::resolve::{ResolveAnswer, ResolveRequest};
 use crate::request::search::hit::{FoundPassage, Hit};
 use crate::request::search::{SearchAnswer, SearchRequest};
 use crate::request::transfer::{ExportRequest, ImportAnswer};
-use crate::settings::Setting;
-use crate::settings::key::{self, Group};
+use crate::settings::{Layers, Setting, Source, key};
 use crate::{
     CheckReport, ChunkPage, Explained, GenerationStatus, ListRequest, ListedChunk, ListedOverlay, PastRun,
     Statistics, StatisticsRequest,
 };
 
-pub use shape::check_shape;
+pub use shape::{Misshapen, check_shape};
 
 /// A type that is read or written as JSON.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +73,7 @@ macro_rules! schemas {
 /// The requests of the engine.
 pub static REQUESTS: &[NamedSchema] = schemas![read:
     AmendRequest, BoundaryRequest, ChunkOptions, ChunkRequest, DeleteRequest, EvaluateRequest, ExplainRequest, ExportRequest, FetchRequest, IndexRequest, InstallModelsRequest,
-    ListDocumentsRequest, ListRequest, OverlaysRequest, PlannedDiffRequest, PreviewRequest, PruneRequest, PutRequest, RemoveModelsRequest, SearchRequest, StatisticsRequest,
+    ListDocumentsRequest, ListRequest, OverlaysRequest, PlannedDiffRequest, PreviewRequest, PruneRequest, PutRequest, RemoveModelsRequest, ResolveRequest, SearchRequest, StatisticsRequest,
 ];
 
 /// The answers of the engine, and their parts that front ends return one by one.
@@ -78,7 +81,7 @@ pub static ANSWERS: &[NamedSchema] = schemas![written:
     BoundaryAnswer, Change, CheckReport, ChunkDetail, ChunkPage, ClearedCache, CollectionCoverage, CollectionStatistics, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
     DocumentPage, DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
     IndexAnswer, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Neighbours, Operation, OutlineAnswer, OutlineRow,
-    OverlaysAnswer, PastRun, PresetEntry, PreviewAnswer, Proposal, PrunedGeneration, PutAnswer, ReadReport, Record, RegistriesAnswer, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,
+    OverlaysAnswer, PastRun, PresetEntry, PreviewAnswer, Proposal, PrunedGeneration, PutAnswer, ReadReport, Record, RegistriesAnswer, RelatedAnswer, Report, ResolveAnswer, RetrievalLine, Run, SearchAnswer, Setting,
     StabilityLine, Statistics, Summary, TuneAnswer, TuneCandidate,
 ];
 
@@ -120,19 +123,55 @@ fn bounded(schema: &mut Schema) {
     }
 }
 
-/// The schema of the settings that a request may set, as an object.
+/// The schema of the settings that a request may set, as an object, with what a form needs of every key:
+///
+/// * `x-group`: its subject; `x-groups` of the object lists the subjects in order, each with a title.
+/// * `x-unit`: the unit of its numbers; `size` is what the key `unit` says.
+/// * `x-follows`: the keys that its value follows unless it is set, the first of them that is set.
+/// * `x-strategy`: the only strategy that reads it.
+/// * `default`: its value where nothing sets it, neither a configuration nor a preset nor a key that it follows.
 pub fn of_settings() -> Schema {
-    let keys = [Group::Cutting, Group::Files].into_iter().flat_map(key::keys);
-    let keys = keys.chain(key::keys(Group::Embedding).into_iter().take(1));
-    let mut properties: Map<String, Value> = keys.map(|key| (key.name.to_owned(), of_key(key))).collect();
+    let built_in = Layers::default().settings(Source::Request, []).map(|settings| settings.list());
+    let built_in: BTreeMap<String, Value> =
+        built_in.into_iter().flatten().filter_map(|setting| Some((setting.key, setting.value?))).collect();
+    let annotated = key::requestable().map(|key| {
+        let mut schema = of_key(key);
+        let is_list = matches!(key.values, Values::List(_));
+        if let Some(value) = built_in.get(key.name).cloned().or(is_list.then(|| json!([]))) {
+            schema["default"] = value;
+        }
+        schema["x-group"] = key.about.topic.name.into();
+        if let Some(unit) = key.counts() {
+            schema["x-unit"] = unit.name().into();
+        }
+        if !key.follows().is_empty() {
+            schema["x-follows"] = key.follows().into();
+        }
+        if let Some(strategy) = key.about.strategy {
+            schema["x-strategy"] = strategy.into();
+        }
+        (key, schema)
+    });
+    let mut schema = object(annotated);
+    let topics = key::topics().map(|topic| json!({ "name": topic.name, "title": topic.title }));
+    schema.insert("x-groups".into(), topics.collect());
+    schema.insert("additionalProperties".into(), false.into());
+    schema
+}
+
+/// An object with these keys and the aliases.
+fn object(keys: impl Iterator<Item = (&'static Key, Value)>) -> Schema {
+    let mut properties: Map<String, Value> =
+        keys.map(|(key, schema)| (key.name.to_owned(), schema)).collect();
     for alias in ALIASES {
         let description = format!("Another system's name for a key; selects the preset `{}`.", alias.preset);
         properties.insert(alias.name.to_owned(), json!({ "description": description }));
     }
-    json_schema!({ "type": "object", "properties": properties, "additionalProperties": false })
+    json_schema!({ "type": "object", "properties": properties })
 }
 
-/// The settings of a request. Their names are not part of the shape: the settings themselves report what is wrong.
+/// The settings of a request. Their names are not part of the shape: the settings themselves report what is wrong. Nor
+/// are defaults: what a request leaves out is as the configuration in force has it.
 pub struct RequestedSettings;
 
 impl JsonSchema for RequestedSettings {
@@ -141,22 +180,24 @@ impl JsonSchema for RequestedSettings {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut schema = of_settings();
+        let mut schema = object(key::requestable().map(|key| (key, of_key(key))));
         let properties = schema.get("properties").and_then(Value::as_object);
         let names: Vec<String> = properties.into_iter().flat_map(Map::keys).cloned().collect();
-        schema.remove("additionalProperties");
         schema.insert("propertyNames".into(), json!({ "enum": names }));
         schema
     }
 }
 
 fn of_key(key: &Key) -> Value {
+    let choices = key::constants(key).into_iter();
+    let choices = choices.map(|(name, means)| json!({ "const": name, "description": means }));
+    let mut choices: Vec<Value> = choices.collect();
     let mut schema = match key.values {
         Values::Number(least, greatest) => {
             json!({ "type": "integer", "minimum": least, "maximum": greatest })
         }
-        Values::OneOf(names) => json!({ "type": "string", "enum": names }),
-        Values::SomeOf(names) => json!({ "type": "array", "items": { "type": "string", "enum": names } }),
+        Values::OneOf(_) => json!({ "type": "string", "oneOf": choices }),
+        Values::SomeOf(_) => json!({ "type": "array", "items": { "type": "string", "oneOf": choices } }),
         Values::Range => {
             json!({ "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 2, "maxItems": 2 })
         }
@@ -164,9 +205,14 @@ fn of_key(key: &Key) -> Value {
         Values::List(_) => json!({ "type": "array", "items": { "type": "string" } }),
         Values::Flag => json!({ "type": "boolean" }),
         Values::Bytes => json!({ "type": ["integer", "string"], "minimum": 0 }),
-        _ => json!({ "type": "string" }),
+        _ if choices.is_empty() => json!({ "type": "string" }),
+        // A configuration may define others.
+        _ => {
+            choices.push(json!({ "type": "string" }));
+            json!({ "type": "string", "anyOf": choices })
+        }
     };
-    schema["description"] = key::help(key).into();
+    schema["description"] = paragraphs(key.help).into();
     schema
 }
 

@@ -13,6 +13,7 @@ mod environment;
 mod error;
 mod file;
 pub mod key;
+mod least;
 mod meta;
 mod portable;
 mod requested;
@@ -97,6 +98,9 @@ pub struct Setting {
     pub value: Option<Value>,
     /// Where the value came from.
     pub origin: String,
+    /// The key that the value follows or is limited by, as it was set; absent where the value follows none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
 }
 
 /// Where a value came from.
@@ -290,6 +294,13 @@ impl Layers {
     }
 
     fn combine(&self, highest: Layer) -> Result<Settings, SettingsError> {
+        let settings = self.combine_unchecked(highest)?;
+        settings.chunk.check()?;
+        Ok(settings)
+    }
+
+    /// As [`combine`](Self::combine), but the values together may be unusable.
+    fn combine_unchecked(&self, highest: Layer) -> Result<Settings, SettingsError> {
         let mut layers = self.stack.clone();
         layers.push(highest.clone());
         let (preset, first, selected) = Self::start(&layers)?;
@@ -304,7 +315,6 @@ impl Layers {
         for layer in &layers[first..] {
             layer.apply(&mut chunk, &base, &mut origins)?;
         }
-        chunk.check()?;
         for key in key::keys(key::Group::Files) {
             let found = layers.iter().rev().find(|layer| layer.values.contains_key(key.name));
             let source = found.map_or(Source::Default, |layer| layer.source.clone());
@@ -452,7 +462,11 @@ impl Layer {
             Value::String(text) if self.source.is_text() => key.values.parse(text),
             value => key.values.read(value),
         };
-        value.map(Some).map_err(|error| SettingsError::Value { place: self.source.name(key.name), error })
+        value.map(Some).map_err(|error| SettingsError::Value {
+            key: key.name,
+            place: self.source.name(key.name),
+            error,
+        })
     }
 
     /// The value of a text key.
@@ -516,17 +530,37 @@ impl Settings {
         values.push(("keep_generations".into(), Some(self.keep_generations.get().into())));
         values.extend(meta::values(&self.meta).map(|(name, value)| (name, Some(value))));
         values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));
-        let row = |(key, value): (String, _)| Setting { origin: self.origin(&key), key, value };
+        let row = |(key, value): (String, _)| Setting {
+            origin: self.origin(&key),
+            follows: self.follows(&key).map(str::to_owned),
+            key,
+            value,
+        };
         values.into_iter().map(row).collect()
+    }
+
+    /// The key, as it was set, that the value of `key` follows or is limited by.
+    fn follows(&self, key: &str) -> Option<&str> {
+        let Origin { set, why, .. } = self.origins.get(key)?;
+        matches!(why, Why::Follows | Why::Limited).then_some(set)
     }
 
     /// The origin of the value of `key`, in words.
     pub fn origin(&self, key: &str) -> String {
+        self.origin_in(key, |file| file.display().to_string())
+    }
+
+    /// The origin of the value of `key`, for callers who may not know where files are.
+    pub(crate) fn origin_without_places(&self, key: &str) -> String {
+        self.origin_in(key, |file| file.file_name().unwrap_or_default().display().to_string())
+    }
+
+    fn origin_in(&self, key: &str, shown: impl Fn(&Path) -> String) -> String {
         let Some(Origin { source, set, why }) = self.origins.get(key) else { return "built in".into() };
         let place = match source {
             Source::Default => "built in".into(),
             Source::Preset(name) => format!("preset `{name}`"),
-            Source::File(path) => path.display().to_string(),
+            Source::File(path) => shown(path),
             Source::Environment => environment::variable(set),
             Source::Flags => flag(set),
             Source::Request => format!("`{set}` of the request"),

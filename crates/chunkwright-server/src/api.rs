@@ -119,7 +119,10 @@ impl Page {
         match self.limit {
             None => Ok(100),
             Some(limit) if (1..=1_000).contains(&limit) => Ok(limit),
-            Some(limit) => Err(Problem::invalid(format!("`limit` is `{limit}`; it must be from 1 to 1000"))),
+            Some(limit) => {
+                let detail = format!("`limit` is `{limit}`; it must be from 1 to 1000");
+                Err(Problem::invalid(detail).of_parameter("limit"))
+            }
         }
     }
 

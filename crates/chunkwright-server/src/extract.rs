@@ -7,10 +7,12 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
-use chunkwright_engine::schema::check_shape;
+use chunkwright_engine::pointer_to;
+use chunkwright_engine::schema::{Misshapen, check_shape};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::Segment;
 
 pub(crate) use self::parameters::{Parameters, check_parameters, no_parameters};
 use crate::problem::Problem;
@@ -37,22 +39,48 @@ impl<S: Send + Sync, T: DeserializeOwned + JsonSchema + 'static> FromRequest<S> 
         // Bytes that are not JSON are reported by the reader.
         let mut json = bytes;
         if let Ok(mut value) = serde_json::from_slice::<Value>(&json) {
-            let wrong = |sentence| Problem::unreadable(StatusCode::UNPROCESSABLE_ENTITY, sentence);
+            let wrong = |Misshapen { pointer, sentence }| {
+                Problem::unreadable(StatusCode::UNPROCESSABLE_ENTITY, &*sentence).at(&pointer, &sentence)
+            };
             if check_shape::<T>(&mut value).map_err(wrong)? {
                 json = value.to_string().into();
             }
         }
-        match axum::Json::from_bytes(&json) {
-            Ok(axum::Json(value)) => Ok(Self(value)),
-            Err(rejection) => {
-                let said = rejection.body_text();
-                // serde's own messages are about the shape; all others are of types that reject a value.
-                let is_value = !OF_SHAPE.iter().any(|begin| said.contains(begin));
-                let status = if is_value { StatusCode::BAD_REQUEST } else { rejection.status() };
-                Err(Problem::unreadable(status, said))
-            }
-        }
+        let mut reader = serde_json::Deserializer::from_slice(&json);
+        let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| malformed(&error))?;
+        reader.end().map_err(|error| not_json(&error))?;
+        Ok(Self(read))
     }
+}
+
+/// The problem of a body that is not JSON.
+fn not_json(error: &serde_json::Error) -> Problem {
+    Problem::invalid(format!("the body is not valid JSON: {error}"))
+}
+
+/// The problem of JSON that a type does not accept, with the place of what is wrong.
+fn malformed(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+    let (path, inner) = (error.path(), error.inner());
+    if !inner.is_data() {
+        return not_json(inner);
+    }
+    let said = inner.to_string();
+    // Lines and columns mean nothing where the client did not write the JSON itself.
+    let place = format!(" at line {} column {}", inner.line(), inner.column());
+    let said = said.strip_suffix(&place).unwrap_or(&said);
+    // serde's own messages are about the shape; all others are of types that reject a value.
+    let is_value = !OF_SHAPE.iter().any(|begin| said.contains(begin));
+    let status = if is_value { StatusCode::BAD_REQUEST } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let pointer: String = path
+        .iter()
+        .map_while(|segment| match segment {
+            Segment::Seq { index } => Some(pointer_to(index)),
+            Segment::Map { key } => Some(pointer_to(key)),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
+        .collect();
+    let detail = if pointer.is_empty() { said.to_owned() } else { format!("`{path}`: {said}") };
+    Problem::unreadable(status, detail).at(&pointer, said)
 }
 
 /// The beginnings of serde's messages about the shape of a value.

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use chunkwright_engine::{Error, without_places};
+use chunkwright_engine::{Error, FieldError, without_places};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,18 +15,34 @@ use serde::Serialize;
 pub(crate) struct Problem {
     /// What kind of failure this is: `urn:chunkwright:` and the code.
     #[serde(rename = "type")]
-    kind: String,
+    kind: Box<str>,
     /// What the code means, the same for every failure of this kind.
     title: Cow<'static, str>,
     /// The status of HTTP.
     status: u16,
     /// What was wrong here, and what would be right.
-    detail: String,
+    detail: Box<str>,
     /// The name of the kind, for programs.
     pub(crate) code: Cow<'static, str>,
+    /// The members and parameters of the request that the problem is about.
+    #[serde(skip_serializing_if = "<[Fault]>::is_empty")]
+    errors: Box<[Fault]>,
     /// The path of the server that `detail` names.
     #[serde(skip)]
     link: Option<&'static str>,
+}
+
+/// What is wrong with a part of a request: a member of its body, or a parameter of its address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+struct Fault {
+    /// The member of the body, as a JSON pointer in the form of a fragment: `#/settings/max_size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pointer: Option<String>,
+    /// The parameter of the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameter: Option<String>,
+    /// What was wrong with it, and what would be right.
+    detail: String,
 }
 
 /// Declares the problems that the server itself detects, before or beside the engine.
@@ -65,21 +81,49 @@ impl Problem {
         status: u16,
         code: impl Into<Cow<'static, str>>,
         title: impl Into<Cow<'static, str>>,
-        detail: impl Into<String>,
+        detail: impl Into<Box<str>>,
     ) -> Self {
         let code = code.into();
-        let kind = format!("urn:chunkwright:{code}");
-        Self { kind, title: title.into(), status, detail: detail.into(), code, link: None }
+        let kind = format!("urn:chunkwright:{code}").into();
+        Self {
+            kind,
+            title: title.into(),
+            status,
+            detail: detail.into(),
+            code,
+            errors: Box::default(),
+            link: None,
+        }
     }
 
     /// A request that cannot be read.
-    pub(crate) fn unreadable(status: StatusCode, detail: impl Into<String>) -> Self {
+    pub(crate) fn unreadable(status: StatusCode, detail: impl Into<Box<str>>) -> Self {
         Self::new(status.as_u16(), "invalid_request", "The request has an invalid value.", detail)
     }
 
     /// A request has an invalid value.
-    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+    pub(crate) fn invalid(detail: impl Into<Box<str>>) -> Self {
         Self::unreadable(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// The same problem, about the member of the body at this JSON pointer, with which this is wrong.
+    pub(crate) fn at(self, pointer: &str, detail: &str) -> Self {
+        let FieldError { pointer, detail } = FieldError::new(pointer, detail);
+        Self { errors: [Fault { pointer: Some(pointer), parameter: None, detail }].into(), ..self }
+    }
+
+    /// The same problem, about a parameter of the query.
+    pub(crate) fn of_parameter(self, name: &str) -> Self {
+        let (parameter, detail) = (Some(name.to_owned()), self.detail.to_string());
+        Self { errors: [Fault { pointer: None, parameter, detail }].into(), ..self }
+    }
+
+    /// The same problem of a request without a body, whose members are these parameters; `None` if nothing changes.
+    pub(crate) fn of_parameters<'a>(&self, mut known: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let pointer = self.errors.first()?.pointer.as_deref()?;
+        let member = pointer.trim_start_matches("#/").split('/').next().unwrap_or_default();
+        let plain = Self { errors: Box::default(), ..self.clone() };
+        Some(if known.any(|name| name == member) { plain.of_parameter(member) } else { plain })
     }
 
     /// The same problem with the path of the server that `detail` mentions.
@@ -91,7 +135,7 @@ impl Problem {
     pub(crate) fn below(&self, prefix: &str) -> Option<Self> {
         let link = self.link?;
         let detail = self.detail.replacen(&format!("`{link}`"), &format!("`{prefix}{link}`"), 1);
-        Some(Self { detail, ..self.clone() })
+        Some(Self { detail: detail.into(), ..self.clone() })
     }
 
     /// The same problem for callers who may not know where files are on this machine; `None` if nothing has to be
@@ -99,7 +143,13 @@ impl Problem {
     pub(crate) fn without_places(&self) -> Option<Self> {
         // Paths of the server are not paths of files.
         match without_places(&self.detail) {
-            Cow::Owned(detail) if self.link.is_none() => Some(Self { detail, ..self.clone() }),
+            Cow::Owned(detail) if self.link.is_none() => {
+                let mut problem = Self { detail: detail.into(), ..self.clone() };
+                for fault in &mut problem.errors {
+                    fault.detail = without_places(&fault.detail).into_owned();
+                }
+                Some(problem)
+            }
             _ => None,
         }
     }
@@ -127,7 +177,12 @@ impl Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let code = error.code();
-        Self::new(code.http, code.name, code.summary, error.to_string())
+        let (detail, pointer) = (error.to_string(), error.pointer());
+        let problem = Self::new(code.http, code.name, code.summary, &*detail);
+        match pointer {
+            Some(pointer) => problem.at(&pointer, &detail),
+            None => problem,
+        }
     }
 }
 

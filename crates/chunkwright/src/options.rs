@@ -4,8 +4,12 @@
 //! and the keywords of other languages are made from it.
 
 mod aliases;
+mod least;
 mod sizes;
+mod topic;
 mod values;
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,7 +19,8 @@ use crate::preset;
 use values::quoted;
 
 pub use aliases::{Aliased, resolve_aliases};
-pub use values::{ValueError, Values};
+pub use topic::{Counts, TOPICS, Topic};
+pub use values::{Choice, ValueError, Values};
 
 /// A key of the configuration.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +29,22 @@ pub struct Key {
     pub name: &'static str,
     /// The values that it takes.
     pub values: Values,
-    /// Its help text, in Markdown: one sentence, then further explanation after a blank line.
+    /// Its help text, in Markdown: one sentence, then further explanation after a blank line. What its choices mean is
+    /// apart, in [`choices`](Self::choices).
     pub help: &'static str,
+    /// Its subject.
+    pub about: About,
+}
+
+/// The subject of a key, and how it relates to others.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The subject, under which front ends show the key.
+    pub topic: Topic,
+    /// The unit of its numbers.
+    pub counts: Option<Counts>,
+    /// The only strategy that reads the key.
+    pub strategy: Option<&'static str>,
     /// Whether it is a size, which follows `max_size` and `unit` unless it is set itself.
     pub is_size: bool,
     /// Whether changing its value can change chunks.
@@ -78,12 +97,25 @@ pub enum OptionsError {
 }
 
 const SIZE: Values = Values::Number(0, ChunkConfig::GREATEST_SIZE as u64);
-const KINDS: Values = Values::SomeOf(&["code", "table"]);
+const KINDS: Values = Values::SomeOf(&[("code", "fenced and indented code in prose"), ("table", "tables")]);
 const LEVEL: Values = Values::Number(1, 6);
+const UNITS: Values =
+    Values::OneOf(&[("tokens", "what the tokenizer counts"), ("chars", "Unicode scalar values")]);
+const CONTEXTS: Values = Values::OneOf(&[
+    ("none", "nothing"),
+    ("path", "all titles above the chunk"),
+    ("title", "the title of the innermost section"),
+    ("heading", "the heading as in the source, if the chunk has none"),
+]);
+const PACKINGS: Values = Values::OneOf(&[
+    ("balanced", "toward `target_size`, at places that an edit elsewhere does not move"),
+    ("even", "toward `target_size`, all chunks alike; an edit may move every cut of the section"),
+    ("first_fit", "as much as the limit allows, from the first on"),
+]);
 
 /// Declares [`ChunkOptions`] and [`KEYS`] together, so that neither can lack what the other has.
 macro_rules! keys {
-    ($($(#[doc = $help:literal])+ $name:ident: $type:ty = $values:expr, $is_size:literal, $moves:literal;)*) => {
+    ($($(#[doc = $help:literal])+ $name:ident: $type:ty = $values:expr, $about:expr;)*) => {
         /// A configuration of which any key may be left out. What is left out is the preset's value, or follows from
         /// the keys that are set: see [`resolve`](Self::resolve).
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +135,16 @@ macro_rules! keys {
                 $(if let Some(value) = &self.$name { config.$name.clone_from(value); })*
             }
 
+            /// The keys whose values `to` has otherwise than `from`, with the values of `to`.
+            fn differences(from: &ChunkConfig, to: &ChunkConfig) -> Self {
+                Self { preset: None, $($name: (from.$name != to.$name).then(|| to.$name.clone()),)* }
+            }
+
+            /// The number of keys that are set.
+            fn count(&self) -> usize {
+                [$(self.$name.is_some()),*].into_iter().filter(|is_set| *is_set).count()
+            }
+
             /// Whether a key is set.
             fn sets(&self, name: &str) -> bool {
                 match name {
@@ -117,62 +159,62 @@ macro_rules! keys {
             name: stringify!($name),
             values: $values,
             help: concat!($($help, "\n"),+),
-            is_size: $is_size,
-            moves_boundaries: $moves,
+            about: $about,
         }),*];
     };
 }
 
 keys! {
     /// How documents are cut
-    strategy: String = Values::Text("NAME"), false, true;
-    /// What sizes are counted in: `tokens` or `chars` (Unicode scalar values)
+    strategy: String = Values::Text("NAME"), About::of(Topic::STRATEGY);
+    /// What sizes are counted in
     ///
     /// The sizes of a preset made for the other unit are scaled by 4 characters per token: `--unit chars` alone turns
     /// 256, 200 and 64 of `auto` into 1024, 800 and 256.
-    unit: Unit = Values::OneOf(&["tokens", "chars"]), false, true;
+    unit: Unit = UNITS, About::of(Topic::SIZES);
     /// Hard limit of the text that is embedded, borrowed context included
     ///
     /// Sizes that are not set keep their proportion to it: in `auto`, the target is 200/256 and the minimum 64/256 of
     /// it.
-    max_size: usize = SIZE, true, true;
+    max_size: usize = SIZE, About::of(Topic::SIZES).size();
     /// Size aimed at where a section is split
-    target_size: usize = SIZE, true, true;
+    target_size: usize = SIZE, About::of(Topic::SIZES).size();
     /// A chunk below this size joins a neighbour where it can
-    min_size: usize = SIZE, true, true;
+    min_size: usize = SIZE, About::of(Topic::SIZES).size();
     /// Size of the text before a chunk that is repeated as its context
-    overlap_size: usize = SIZE, true, true;
-    /// What a chunk borrows: `title` (of the innermost section), `path` (all titles above it), `heading` (as in the
-    /// source, if the chunk has none) or `none`; for source code, each but `none` borrows signatures
-    context: ContextRule = Values::OneOf(&["none", "path", "title", "heading"]), false, true;
+    overlap_size: usize = SIZE, About::of(Topic::SIZES).size();
+    /// What a chunk borrows
+    ///
+    /// Of source code, each but `none` borrows signatures.
+    context: ContextRule = CONTEXTS, About::of(Topic::CONTEXT);
     /// Deepest heading level in `header_path`, 1 to 6
-    max_heading_level_for_path: u8 = LEVEL, false, false;
+    max_heading_level_for_path: u8 = LEVEL, About::of(Topic::CONTEXT).counting(Counts::Levels).moving_nothing();
     /// `sections`: deepest heading level that begins a section, 1 to 6
-    section_level: u8 = LEVEL, false, true;
-    /// How a section that is too large is split: `balanced`, `even` or `first_fit`
-    packing: Packing = Values::OneOf(&["balanced", "even", "first_fit"]), false, true;
-    /// Blocks that are never split, and marked `oversize` if over the limit: `code`, `table`, or both with a comma
-    keep_whole: Vec<Keep> = KINDS, false, true;
-    /// Blocks that become chunks of their own: `code`, `table`, or both with a comma
-    set_apart: Vec<Keep> = KINDS, false, true;
+    section_level: u8 = LEVEL, About::of(Topic::STRATEGY).counting(Counts::Levels).only_in("sections");
+    /// How a section that is too large is split
+    packing: Packing = PACKINGS, About::of(Topic::STRATEGY);
+    /// Blocks that are never split, and marked `oversize` if over the limit
+    keep_whole: Vec<Keep> = KINDS, About::of(Topic::BLOCKS);
+    /// Blocks that become chunks of their own
+    set_apart: Vec<Keep> = KINDS, About::of(Topic::BLOCKS);
     /// A paragraph shorter than this, in characters, may introduce the code, table or list after it
-    lead_in_chars: usize = SIZE, false, true;
+    lead_in_chars: usize = SIZE, About::of(Topic::BLOCKS).counting(Counts::Chars);
     /// `adaptive`: a document below this size is one chunk
-    short_size: usize = SIZE, true, true;
+    short_size: usize = SIZE, About::of(Topic::ADAPTIVE).size().only_in("adaptive");
     /// `adaptive`: a document above this size is cut at its headings
-    long_size: usize = SIZE, true, true;
+    long_size: usize = SIZE, About::of(Topic::ADAPTIVE).size().only_in("adaptive");
     /// `adaptive`: limit in documents between these sizes
-    medium_max_size: usize = SIZE, true, true;
+    medium_max_size: usize = SIZE, About::of(Topic::ADAPTIVE).size().only_in("adaptive");
     /// `adaptive`: overlap in documents between these sizes
-    medium_overlap_size: usize = SIZE, true, true;
+    medium_overlap_size: usize = SIZE, About::of(Topic::ADAPTIVE).size().only_in("adaptive");
     /// Wanted sizes, such as 410-614: reports count the share inside, `adaptive` aims at it
-    band: [usize; 2] = Values::Range, false, true;
+    band: [usize; 2] = Values::Range, About::of(Topic::SIZES).counting(Counts::Size);
     /// Lines per chunk of source code without a grammar; 0 cuts it like everything else
-    fixed_chunk_lines: usize = SIZE, false, true;
+    fixed_chunk_lines: usize = SIZE, About::of(Topic::CODE).counting(Counts::Lines);
     /// Lines that a chunk cut by lines repeats from the one before
-    overlap_lines: usize = SIZE, false, true;
+    overlap_lines: usize = SIZE, About::of(Topic::CODE).counting(Counts::Lines);
     /// What documents are, by their paths: tables with `name`, `paths` and what differs for them
-    kinds: Vec<Kind> = Values::Tables, false, true;
+    kinds: Vec<Kind> = Values::Tables, About::of(Topic::DOCUMENTS);
 }
 
 impl Key {
@@ -244,17 +286,37 @@ impl ChunkOptions {
     }
 }
 
-/// The help of a key, as paragraphs of one line each with blank lines between them; with the members of the registry
-/// that its values come from.
-pub fn help_of(key: &Key) -> String {
-    let lines = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    let lines_of = key.help.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let help = lines_of.trim().split("\n\n").map(lines).collect::<Vec<_>>().join("\n\n");
-    if key.name != "strategy" {
-        return help;
+impl Key {
+    /// The values that it takes, each with what it means: a closed list or the members of its registry. Empty where any
+    /// value of a type is possible.
+    pub fn choices(&self) -> Vec<Choice> {
+        match (self.name, self.values) {
+            ("strategy", _) => {
+                STRATEGIES.iter().map(|strategy| (strategy.name(), strategy.summary())).collect()
+            }
+            (_, Values::OneOf(choices) | Values::SomeOf(choices)) => choices.to_vec(),
+            _ => Vec::new(),
+        }
     }
-    let names = STRATEGIES.iter().map(|strategy| format!("`{}` ({})", strategy.name(), strategy.summary()));
-    format!("{help}: {}", names.collect::<Vec<_>>().join("; "))
+}
+
+/// A help text with each of its paragraphs on one line.
+pub fn paragraphs(help: &str) -> String {
+    let lines = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let help = help.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    help.trim().split("\n\n").map(lines).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A help text whose first paragraph lists these choices.
+pub fn with_choices(
+    help: &str,
+    choices: impl IntoIterator<Item = (impl fmt::Display, &'static str)>,
+) -> String {
+    let choices = choices.into_iter().map(|(name, means)| format!("`{name}` ({means})"));
+    let choices = choices.collect::<Vec<_>>().join("; ");
+    let (what, rest) = help.split_at(help.find("\n\n").unwrap_or(help.len()));
+    let joint = if choices.is_empty() { "" } else { ": " };
+    format!("{what}{joint}{choices}{rest}")
 }
 
 #[cfg(test)]
@@ -292,7 +354,7 @@ mod tests {
         assert_eq!((keys, in_order.len()), (sorted, fields.len()));
         let mut config = ChunkConfig::default();
         let scaling: Vec<&str> = sizes(&mut config).into_iter().map(|(name, _)| name).collect();
-        let sizes: Vec<&str> = KEYS.iter().filter(|key| key.is_size).map(|key| key.name).collect();
+        let sizes: Vec<&str> = KEYS.iter().filter(|key| key.about.is_size).map(|key| key.name).collect();
         assert_eq!(scaling, sizes);
     }
 

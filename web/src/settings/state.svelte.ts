@@ -2,78 +2,73 @@
 // collection is cut, or what is in force.
 
 import { api, ok, type Schemas } from "../api/client.ts";
-import { key as apiKey } from "../api/key.svelte.ts";
+import { resource } from "../api/resource.svelte.ts";
 import { router, setParams } from "../app/router.svelte.ts";
-import { keysOf, type Key, type Schema, type Value, type Values } from "./keys.ts";
-import {
-  followed,
-  fromText,
-  least,
-  request,
-  resolve,
-  same,
-  tidy,
-  toText,
-  type Chosen,
-  type Presets,
-} from "./values.ts";
+import { groupsOf, keysOf, type Group, type Key, type Schema, type Value, type Values } from "./keys.ts";
+import { fromText, idle, request, resolvedOf, same, toText, type Chosen, type Resolved } from "./values.ts";
 
 export interface Tables {
   keys: Key[];
+  groups: Group[];
   presets: Schemas["PresetEntry"][];
-  values: Presets;
 }
 
 let tables: Promise<Tables> | null = null;
 
 /** The engine's tables, loaded once. */
-export function loadTables(): Promise<Tables> {
-  tables ??= Promise.all([
-    ok(api.GET("/api/v1/configuration/schema")),
-    ok(api.GET("/api/v1/presets")),
-    ok(api.GET("/api/v1/registries")),
-  ]).then(([schema, { presets }, registries]) => ({
-    keys: keysOf(schema as Schema, presets, registries),
-    presets,
-    values: new Map(presets.map(({ name, settings }) => [name, settings as Values])),
-  }));
+function loadTables(): Promise<Tables> {
+  tables ??= Promise.all([ok(api.GET("/api/v1/configuration/schema")), ok(api.GET("/api/v1/presets"))]).then(
+    ([found, { presets }]) => {
+      const schema = found as Schema;
+      const keys = keysOf(schema, presets);
+      return { keys, groups: groupsOf(schema, keys), presets };
+    },
+  );
   tables.catch(() => (tables = null));
   return tables;
 }
 
-/** What is in force without a collection. Whoever may not read it starts from the first preset, and is not asked for a key. */
-async function inForce({ presets, values }: Tables, signal: AbortSignal): Promise<Chosen> {
-  const quiet = (request: Request) => {
-    if (apiKey()) request.headers.set("Authorization", `Bearer ${apiKey()}`);
-    return fetch(request);
-  };
-  const { data } = await api.GET("/api/v1/configuration", { signal, fetch: quiet }).catch(() => ({ data: undefined }));
-  const set = Object.fromEntries((data?.settings ?? []).map(({ key, value }) => [key, value])) as Values;
-  const preset = (set["preset"] as string | undefined) ?? "";
-  return values.has(preset) ? least(values, preset, set) : { preset: presets[0]?.name ?? "auto", set: {} };
+/** What settings come to, over those in force. */
+async function resolve(settings: Record<string, unknown>, signal: AbortSignal): Promise<Resolved> {
+  return resolvedOf(await ok(api.POST("/api/v1/configuration/resolve", { body: { settings }, signal })));
 }
 
 /** How a collection is cut now, or without one what is in force. */
-export async function loadBase(found: Tables, collection: string | null, signal: AbortSignal): Promise<Chosen> {
-  if (!collection) return inForce(found, signal);
+async function loadBase(collection: string | null, signal: AbortSignal): Promise<Resolved> {
+  if (!collection) return resolve({}, signal);
   const { current, planned } = await ok(
     api.GET("/api/v1/collections/{collection}/configuration", { params: { path: { collection } }, signal }),
   );
-  const values = (current ?? planned) as Values;
-  const preset = values["preset"] as string;
-  // A preset that is no more in the configuration: its values are set over the first.
-  return least(found.values, found.values.has(preset) ? preset : (found.presets[0]?.name ?? "auto"), values);
+  return resolve(current ?? planned, signal);
 }
+
+/** The settings that the page of a collection, or of none, tries. */
+export function settingsOf(collection: () => string | null) {
+  const settings = resource(async (signal) => {
+    const [tables, base] = await Promise.all([loadTables(), loadBase(collection(), signal)]);
+    return new Settings(tables, base);
+  }, collection);
+  $effect(() => settings.data?.resolve());
+  return settings;
+}
+
+/** Changes that come faster than this wait for the next: what a key or a slider does in one gesture. */
+const PAUSE = 20;
 
 export class Settings {
   /** Changes that are not in the address yet: that is written a few times a second at most. */
   #pending = $state.raw<Record<string, string | null>>({});
   #timer = 0;
+  readonly base: Chosen;
+  /** The last that the engine said, and of which request. */
+  #answer = $state.raw<{ of: unknown; resolved: Resolved }>();
 
   constructor(
     readonly tables: Tables,
-    readonly base: Chosen,
-  ) {}
+    readonly ofBase: Resolved,
+  ) {
+    this.base = ofBase.least;
+  }
 
   #text(name: string): string | null {
     return name in this.#pending ? (this.#pending[name] ?? null) : router.query.get(name);
@@ -82,7 +77,7 @@ export class Settings {
   /** The preset that is chosen; null while it is the base. */
   readonly preset = $derived.by(() => {
     const preset = this.#text("preset");
-    return preset !== null && this.tables.values.has(preset) ? preset : null;
+    return this.tables.presets.some(({ name }) => name === preset) ? preset : null;
   });
   /** Keys that are set here. */
   readonly changes = $derived.by(() => JSON.parse(this.#said) as Values);
@@ -101,28 +96,51 @@ export class Settings {
     preset: this.#below.preset,
     set: { ...this.#below.set, ...this.changes },
   }));
-  readonly values = $derived.by(() => resolve(this.tables.values, this.chosen));
-  readonly baseValues = $derived.by(() => resolve(this.tables.values, this.base));
-  /** The least that says the same, for copies. */
-  readonly least = $derived.by(() => tidy(this.tables.values, this.chosen));
-  /** Whether documents would be cut as they are. */
-  readonly isBase = $derived.by(() => same(request(this.least), request(tidy(this.tables.values, this.base))));
   /** What is sent; the same object while nothing changes. */
   readonly request = $derived.by(() => request(this.chosen));
+  /** What the engine says of what is chosen; none while it has not answered. */
+  readonly #resolved = $derived.by(() => {
+    if (same(this.request, request(this.base))) return this.ofBase;
+    return same(this.request, this.#answer?.of) ? this.#answer?.resolved : undefined;
+  });
+  readonly #last = $derived.by(() => this.#resolved ?? this.#answer?.resolved ?? this.ofBase);
+  /** What is set shows at once, and what follows it as soon as the engine says what that comes to. */
+  readonly values = $derived.by(() => ({ ...this.#last.values, ...this.chosen.set }));
+  readonly problems = $derived.by(() => this.#resolved?.problems ?? {});
+  /** The least that says the same, for copies. */
+  readonly least = $derived.by(() => this.#resolved?.least ?? this.chosen);
+  /** Whether documents would be cut as they are. */
+  readonly isBase = $derived.by(() => same(this.least, this.base));
   readonly count = $derived.by(() => Object.keys(this.changes).length);
+
+  /** Asks the engine what the choice comes to, for an effect that runs while it changes. */
+  resolve(): (() => void) | undefined {
+    const [of, below, changes] = [this.request, this.#below, this.changes];
+    if (this.#resolved) return;
+    const control = new AbortController();
+    const ask = async () => {
+      const resolved = await resolve(of, control.signal);
+      if (control.signal.aborted) return;
+      this.#answer = { of, resolved };
+      const inVain = idle(resolved, below, changes);
+      if (inVain.length > 0) this.#put(Object.fromEntries(inVain.map((name) => [name, null])));
+    };
+    // A server that does not answer is complained of where documents are cut.
+    const timer = setTimeout(() => void ask().catch(() => undefined), PAUSE);
+    return () => (clearTimeout(timer), control.abort());
+  }
 
   /** What a value was, where it is another now. */
   was(name: string): Value | undefined {
-    return same(this.values[name], this.baseValues[name]) ? undefined : this.baseValues[name];
+    const was = this.ofBase.values[name];
+    return same(this.values[name], was) ? undefined : was;
   }
-  follows(name: string) {
-    return followed(this.tables.values, this.chosen, name);
+  follows(name: string): string | undefined {
+    return name in this.chosen.set ? undefined : this.#last.follows[name];
   }
 
   set(key: Key, value: Value): void {
-    const { [key.name]: _, ...others } = this.changes;
-    const without = resolve(this.tables.values, { preset: this.#below.preset, set: { ...this.#below.set, ...others } });
-    this.#put({ [key.name]: same(without[key.name], value) ? null : toText(key, value) });
+    this.#put({ [key.name]: same(value, this.#below.set[key.name]) ? null : toText(key, value) });
   }
   reset(name: string): void {
     this.#put({ [name]: null });

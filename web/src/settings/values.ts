@@ -1,7 +1,7 @@
-// What settings are together: a preset, and keys that are set over it. Sizes that are not set follow those that are, as the engine
-// has it: in proportion to `max_size`, or by four characters a token where only the unit changes.
+// What settings are together: a preset, and keys that are set over it. What they come to, the engine says.
 
-import { SIZES, type Key, type Value, type Values } from "./keys.ts";
+import type { Schemas } from "../api/client.ts";
+import type { Key, Value, Values } from "./keys.ts";
 
 /** A preset, and what is set over it. */
 export interface Chosen {
@@ -9,57 +9,39 @@ export interface Chosen {
   set: Values;
 }
 
-export type Presets = ReadonlyMap<string, Values>;
-
-const CHARS_PER_TOKEN = 4;
+/** What a configuration comes to. */
+export interface Resolved {
+  values: Values;
+  /** The key that the value of a key follows. */
+  follows: Record<string, string | undefined>;
+  /** The fewest keys that give these values. */
+  least: Chosen;
+  /** What is wrong, by key. */
+  problems: Record<string, string | undefined>;
+}
 
 export const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** The values of a preset under what is set. */
-export function resolve(presets: Presets, { preset, set }: Chosen): Values {
-  const before = presets.get(preset) ?? {};
-  const values = { ...before, ...set };
-  const [times, over] =
-    "max_size" in set
-      ? [Number(values["max_size"]), Number(before["max_size"])]
-      : before["unit"] === "tokens" && values["unit"] === "chars"
-        ? [CHARS_PER_TOKEN, 1]
-        : before["unit"] === "chars" && values["unit"] === "tokens"
-          ? [1, CHARS_PER_TOKEN]
-          : [1, 1];
-  for (const name of SIZES)
-    if (!(name in set) && name in before) values[name] = Math.floor((Number(before[name]) * times) / Math.max(1, over));
-  return values;
-}
-
-/** Sizes that follow another: the key that they follow. */
-export function followed(presets: Presets, chosen: Chosen, key: string): "max_size" | "unit" | null {
-  if (key in chosen.set || !SIZES.includes(key)) return null;
-  const before = presets.get(chosen.preset)?.[key];
-  return same(resolve(presets, chosen)[key], before) ? null : "max_size" in chosen.set ? "max_size" : "unit";
-}
-
-/** The least that has to be set over a preset for these values. */
-export function least(presets: Presets, preset: string, values: Values): Chosen {
-  const set: Values = {};
-  const put = (name: string) => {
-    const value = values[name];
-    if (value !== undefined && !same(resolve(presets, { preset, set })[name], value)) set[name] = value;
-  };
-  // What others follow comes first.
-  put("unit");
-  put("max_size");
-  const known = presets.get(preset) ?? {};
-  for (const name of Object.keys(known)) if (name !== "preset") put(name);
-  return { preset, set };
-}
-
-/** A set without keys that say what holds anyway. */
-export const tidy = (presets: Presets, { preset, set }: Chosen): Chosen =>
-  least(presets, preset, resolve(presets, { preset, set }));
-
 /** What a request is sent: the preset first, as it drops whatever is set below. */
 export const request = ({ preset, set }: Chosen): Record<string, unknown> => ({ preset, ...set });
+
+export function resolvedOf({ settings, least, problems }: Schemas["ResolveAnswer"]): Resolved {
+  const { preset, ...set } = least as Values;
+  const key = (pointer: string) => decodeURIComponent(pointer.split("/").at(-1) ?? "");
+  return {
+    values: Object.fromEntries(settings.map(({ key, value }) => [key, value])) as Values,
+    follows: Object.fromEntries(settings.map(({ key, follows }) => [key, follows])),
+    least: { preset: preset as string, set },
+    problems: Object.fromEntries(problems.map(({ pointer, detail }) => [key(pointer), detail])),
+  };
+}
+
+/** What is set in vain: it says what holds without it. Empty where leaving it out would change what else holds. */
+export function idle({ least, problems }: Resolved, below: Chosen, changes: Values): string[] {
+  const all = { ...below.set, ...changes };
+  if (!Object.entries(least.set).every(([name, value]) => same(all[name], value))) return [];
+  return Object.keys(changes).filter((name) => ![problems, below.set, least.set].some((keys) => name in keys));
+}
 
 /** A value as the address and flags have it. */
 export function toText(key: Key, value: Value): string {

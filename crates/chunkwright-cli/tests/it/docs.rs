@@ -287,7 +287,12 @@ fn strategies(_: &Folder) -> String {
 fn keys(_: &Folder) -> String {
     let rows = key::all().into_iter().map(|key| {
         let help = key::help(key).replace("\n\n", ". ");
-        [code(key.name), key.values.to_string(), help, if key.moves_boundaries { "yes" } else { "" }.into()]
+        [
+            code(key.name),
+            key.values.to_string(),
+            help,
+            if key.about.moves_boundaries { "yes" } else { "" }.into(),
+        ]
     });
     table(["Key", "Values", "Meaning", "Moves boundaries"], rows)
 }

@@ -66,6 +66,7 @@ impl Error {
     /// The code of the error, which determines how front ends report it.
     pub fn code(&self) -> Code {
         match self {
+            Self::Member { error, .. } => error.code(),
             Self::Counter(CounterError::Model(_))
             | Self::Model(_)
             | Self::MissingModel { .. }

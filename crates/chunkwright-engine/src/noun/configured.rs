@@ -82,7 +82,7 @@ impl Collection {
     /// The [planned](Self::plan) settings of the collection, if any.
     pub(crate) fn plan_in_force(&self) -> Result<Option<Settings>, Error> {
         let plan = Configurations::read(self.engine()).collections.remove(self.name());
-        Ok(plan.map(|values| self.engine().settings().requested(values)).transpose()?)
+        Ok(plan.map(|values| self.engine().settings().requested(&values)).transpose()?)
     }
 
     /// Stores the settings for the next cut of the collection.
@@ -160,7 +160,7 @@ pub(crate) fn cut_by(
     }
     for values in others {
         // Settings that were valid once may be invalid now: a preset of the user may be gone.
-        let Ok(settings) = in_force.requested(values) else { continue };
+        let Ok(settings) = in_force.requested(&values) else { continue };
         let Ok(chunker) = engine.chunker_with(&settings) else { continue };
         let chunker = windowed(chunker, embedder);
         if chunker.config_hash() == hash {

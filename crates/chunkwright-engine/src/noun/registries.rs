@@ -55,7 +55,7 @@ impl Engine {
             Ok(PresetEntry {
                 name: name.to_owned(),
                 summary: summary.to_owned(),
-                settings: self.settings().requested(asked)?.cutting(),
+                settings: self.settings().requested(&asked)?.cutting(),
                 aliases: aliases.map(|alias| alias.name.to_owned()).collect(),
             })
         };

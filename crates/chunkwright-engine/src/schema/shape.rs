@@ -13,14 +13,25 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
+use crate::error::pointer_to;
+
 /// Why a value does not have the shape of a type.
 enum Misfit {
     /// It has another type, which the reader reports better.
     Other,
-    /// It has an unknown name, as a sentence.
-    Unknown(String),
-    /// It is a list instead of an object, as a sentence.
-    List(String),
+    /// It has an unknown name.
+    Unknown(Misshapen),
+    /// It is a list instead of an object.
+    List(Misshapen),
+}
+
+/// A part of a value that does not have the shape of its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misshapen {
+    /// The part, as a JSON pointer.
+    pub pointer: String,
+    /// What is wrong and what would be right, in a sentence.
+    pub sentence: String,
 }
 
 /// Checks that `value` has the shape of a `T`: no list instead of an object, and no unknown names. Converts `83.0` to
@@ -29,8 +40,8 @@ enum Misfit {
 ///
 /// # Errors
 ///
-/// A sentence that says where the value is wrong and what would be right.
-pub fn check_shape<T: JsonSchema + 'static>(value: &mut Value) -> Result<bool, String> {
+/// The first part that has another shape.
+pub fn check_shape<T: JsonSchema + 'static>(value: &mut Value) -> Result<bool, Misshapen> {
     static SCHEMAS: LazyLock<Mutex<HashMap<TypeId, Arc<Value>>>> = LazyLock::new(Mutex::default);
     let schema = {
         let mut schemas = SCHEMAS.lock();
@@ -40,7 +51,7 @@ pub fn check_shape<T: JsonSchema + 'static>(value: &mut Value) -> Result<bool, S
     };
     let mut walk = Walk { definitions: &schema["$defs"], has_changed: false };
     match walk.fits(value, &schema, "") {
-        Err(Misfit::Unknown(sentence) | Misfit::List(sentence)) => Err(sentence),
+        Err(Misfit::Unknown(part) | Misfit::List(part)) => Err(part),
         Ok(()) | Err(Misfit::Other) => Ok(walk.has_changed),
     }
 }
@@ -53,7 +64,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Checks that `value`, found at `at`, has a shape that `schema` allows.
+    /// Checks that `value`, found at the pointer `at`, has a shape that `schema` allows.
     fn fits(&mut self, value: &mut Value, schema: &Value, at: &str) -> Result<(), Misfit> {
         let Value::Object(schema) = schema else { return Ok(()) };
         if let Some(name) =
@@ -69,8 +80,11 @@ impl Walk<'_> {
         }
         if schema.get("const").is_some_and(|constant| constant != value) || !is_of_type(value, schema) {
             let is_list = value.is_array() && is_of_type(&Value::Object(Map::new()), schema);
-            let sentence = || format!("{} is a list; expected an object", shown(at));
-            return Err(if is_list { Misfit::List(sentence()) } else { Misfit::Other });
+            let list = || Misshapen {
+                pointer: at.to_owned(),
+                sentence: format!("{} is a list; expected an object", shown(at)),
+            };
+            return Err(if is_list { Misfit::List(list()) } else { Misfit::Other });
         }
         let mut fit = Ok(());
         // A part that the reader refuses must not hide errors in parts that it accepts.
@@ -92,13 +106,14 @@ impl Walk<'_> {
                     return Err(Misfit::Other);
                 }
                 for (name, value) in object {
-                    let place = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                    let place = at.to_owned() + &pointer_to(name);
                     match (properties.and_then(|known| known.get(name)), rest) {
                         (None, Some(Value::Bool(false))) => {
                             let known = properties.into_iter().flat_map(Map::keys).map(String::as_str);
                             let right = suggestion(name, known);
-                            let place = if at.is_empty() { String::new() } else { format!(" in `{at}`") };
-                            return Err(Misfit::Unknown(format!("unknown field `{name}`{place}; {right}")));
+                            let of = if at.is_empty() { String::new() } else { format!(" in {}", shown(at)) };
+                            let sentence = format!("unknown field `{name}`{of}; {right}");
+                            return Err(Misfit::Unknown(Misshapen { pointer: place, sentence }));
                         }
                         (Some(schema), _) | (None, Some(schema)) => note(self.fits(value, schema, &place))?,
                         (None, None) => {}
@@ -108,7 +123,7 @@ impl Walk<'_> {
             Value::Array(values) => {
                 let item = schema.get("items").unwrap_or(&Value::Bool(true));
                 for (index, value) in values.iter_mut().enumerate() {
-                    note(self.fits(value, item, &format!("{at}[{index}]")))?;
+                    note(self.fits(value, item, &format!("{at}/{index}")))?;
                 }
             }
             Value::Number(number) => {
@@ -170,8 +185,16 @@ fn listed<'a>(schema: &'a Map<String, Value>, key: &str) -> impl Iterator<Item =
     schema.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn shown(at: &str) -> String {
-    if at.is_empty() { "the value".to_owned() } else { format!("`{at}`") }
+/// A pointer in the words of sentences: `` `expand.with` ``, `` `documents[0]` ``.
+fn shown(pointer: &str) -> String {
+    let mut shown = String::new();
+    for part in pointer.split('/').skip(1) {
+        let is_index = part.parse::<usize>().is_ok();
+        let (before, after) = if is_index { ("[", "]") } else { (".", "") };
+        shown.extend([before, &part.replace("~1", "/").replace("~0", "~"), after]);
+    }
+    let shown = shown.trim_start_matches('.');
+    if shown.is_empty() { "the value".to_owned() } else { format!("`{shown}`") }
 }
 
 #[cfg(test)]
@@ -182,24 +205,29 @@ mod tests {
     use crate::{AmendRequest, JobRequest, SearchRequest};
 
     #[track_caller]
-    fn refused<T: JsonSchema + 'static>(value: &Value, sentence: &str) {
-        assert_eq!(check_shape::<T>(&mut value.clone()), Err(sentence.to_owned()));
+    fn refused<T: JsonSchema + 'static>(value: &Value, pointer: &str, sentence: &str) {
+        let (pointer, sentence) = (pointer.to_owned(), sentence.to_owned());
+        assert!(value.pointer(&pointer).is_some(), "{pointer} is not in {value}");
+        assert_eq!(check_shape::<T>(&mut value.clone()), Err(Misshapen { pointer, sentence }));
     }
 
     #[test]
     fn a_list_is_no_object_wherever_it_stands() {
-        refused::<AmendRequest>(&json!([["a"], false]), "the value is a list; expected an object");
+        refused::<AmendRequest>(&json!([["a"], false]), "", "the value is a list; expected an object");
         refused::<SearchRequest>(
             &json!({"query": "a", "expand": ["parent"]}),
+            "/expand",
             "`expand` is a list; expected an object",
         );
         refused::<JobRequest>(
             &json!({"kind": "index", "collection": "a", "request": [["docs"]]}),
+            "/request",
             "`request` is a list; expected an object",
         );
-        refused::<JobRequest>(&json!(["reindex", "a"]), "the value is a list; expected an object");
+        refused::<JobRequest>(&json!(["reindex", "a"]), "", "the value is a list; expected an object");
         refused::<SearchRequest>(
             &json!({"query": "a", "fusion": ["rrf", 60]}),
+            "/fusion",
             "`fusion` is a list; expected an object",
         );
     }
@@ -208,14 +236,17 @@ mod tests {
     fn a_name_that_is_unknown_is_answered_by_the_one_that_is_like_it() {
         refused::<SearchRequest>(
             &json!({"query": "a", "top-k": 3}),
+            "/top-k",
             "unknown field `top-k`; did you mean `top_k`?",
         );
         refused::<JobRequest>(
             &json!({"kind": "index", "collection": "a", "request": {"path": ["docs"]}}),
+            "/request/path",
             "unknown field `path` in `request`; did you mean `paths`?",
         );
         refused::<JobRequest>(
             &json!({"kind": "reindex", "colection": "a"}),
+            "/colection",
             "unknown field `colection`; did you mean `collection`?",
         );
     }

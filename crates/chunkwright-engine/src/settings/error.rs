@@ -4,12 +4,24 @@ use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
+use chunkwright::options::resolve_aliases;
 use chunkwright::{ConfigError, OptionsError, ValueError};
+use serde_json::{Map, Value};
+
+use super::key;
 
 /// Why settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
+    /// An error in the values of a request.
+    #[error("{error}")]
+    Requested {
+        /// The key at fault, as the request names it.
+        key: String,
+        /// The error.
+        error: Box<Self>,
+    },
     /// Metadata that cannot be used.
     #[error("{place}: {message}")]
     Meta {
@@ -49,6 +61,8 @@ pub enum SettingsError {
     /// A value that its key does not take.
     #[error("{place} {error}")]
     Value {
+        /// The key.
+        key: &'static str,
         /// The key and its location.
         place: String,
         /// What is wrong with its value.
@@ -160,7 +174,7 @@ impl SettingsError {
         match error {
             OptionsError::UnknownKey { name } => Self::UnknownKey { name, place, known: String::new() },
             OptionsError::Value { name, error } => {
-                Self::Value { place: format!("`{name}` in {place}"), error }
+                Self::Value { key: name, place: format!("`{name}` in {place}"), error }
             }
             OptionsError::AliasValue { alias, value, expected } => {
                 Self::AliasValue { alias, place, value, expected }
@@ -170,6 +184,39 @@ impl SettingsError {
             }
             OptionsError::Config(error) => Self::Config(error),
             other => Self::Service { place, reason: other.to_string() },
+        }
+    }
+
+    /// The key at fault, if it is one of a request.
+    pub(crate) fn requested(&self) -> Option<&str> {
+        match self {
+            Self::Requested { key, .. } => Some(key),
+            _ => None,
+        }
+    }
+
+    /// This error as one of a request with these values, so that it names a key that the request has.
+    pub(crate) fn of_request(self, values: &Map<String, Value>) -> Self {
+        let aliases = resolve_aliases(&mut values.clone()).map(|aliased| aliased.names).unwrap_or_default();
+        let as_set = |key: &str| {
+            let alias = || aliases.get(key).copied().filter(|alias| values.contains_key(*alias));
+            if values.contains_key(key) { Some(key.to_owned()) } else { alias().map(str::to_owned) }
+        };
+        let key = self.keys().into_iter().chain([key::PRESET.name]).find_map(as_set);
+        match key {
+            Some(key) => Self::Requested { key, error: Box::new(self) },
+            None => self,
+        }
+    }
+
+    /// The keys that the error is about, that at fault first.
+    fn keys(&self) -> Vec<&str> {
+        match self {
+            Self::UnknownKey { name, .. } => vec![name],
+            Self::Value { key, .. } => vec![key],
+            Self::AliasValue { alias, .. } | Self::Contradiction { alias, .. } => vec![alias],
+            Self::Config(error) => error.keys(),
+            _ => Vec::new(),
         }
     }
 

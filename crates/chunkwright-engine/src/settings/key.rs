@@ -1,6 +1,6 @@
 //! The keys beside those of cutting, and the groups that front ends offer them in.
 
-use chunkwright::options::{self, KEYS};
+use chunkwright::options::{self, About, Counts, KEYS, Topic, paragraphs, with_choices};
 use chunkwright::preset::PRESETS;
 use chunkwright::{ALIASES, Key, Values};
 use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, RERANK_DIALECTS, RERANKERS, WRITERS};
@@ -26,16 +26,27 @@ pub enum Group {
     Generations,
 }
 
+/// The selection of files.
+const FILES: Topic = Topic { name: "files", title: "Files" };
+/// The collection and its store.
+const STORES: Topic = Topic { name: "store", title: "Store" };
+/// Models and services.
+const MODELS: Topic = Topic { name: "models", title: "Models" };
+
+/// The subjects of all keys, in the order in which front ends show them.
+pub(crate) fn topics() -> impl Iterator<Item = Topic> {
+    options::TOPICS.iter().copied().chain([FILES, STORES, MODELS])
+}
+
 /// Declares a text key that does not move boundaries by itself.
 macro_rules! text_key {
-    ($constant:ident, $name:literal, $value:literal, $help:literal) => {
+    ($constant:ident, $name:literal, $value:literal, $topic:ident, $help:literal) => {
         #[doc = concat!("The key `", $name, "`.")]
         pub(super) const $constant: Key = Key {
             name: $name,
             values: Values::Text($value),
             help: $help,
-            is_size: false,
-            moves_boundaries: false,
+            about: About::of($topic).moving_nothing(),
         };
     };
 }
@@ -45,8 +56,7 @@ pub(super) const PRESET: Key = Key {
     name: "preset",
     values: Values::Text("NAME"),
     help: "Configuration to start from",
-    is_size: false,
-    moves_boundaries: true,
+    about: About::of(Topic::STRATEGY),
 };
 
 /// The key `tokenizer`.
@@ -54,56 +64,64 @@ pub(super) const TOKENIZER: Key = Key {
     name: "tokenizer",
     values: Values::Text("NAME|FILE"),
     help: "What counts tokens",
-    is_size: false,
-    moves_boundaries: true,
+    about: About::of(Topic::SIZES),
 };
 
-text_key!(COLLECTION, "collection", "NAME", "The collection");
+text_key!(COLLECTION, "collection", "NAME", STORES, "The collection");
 text_key!(
     STORE,
     "store",
     "DIR|URL",
+    STORES,
     "Folder of the collections, by default one in the user's data folder; or a server, qdrant://HOST:6333 or chroma://HOST:8000 (with TLS qdrant+https://, chroma+https://), whose key is in CHUNKWRIGHT_STORE_KEY or a file"
 );
 text_key!(
     STORE_KEY_FILE,
     "store_key_file",
     "FILE",
+    STORES,
     "File that holds the key of a store on a server, and nothing else"
 );
-text_key!(EMBEDDER, "embedder", "none|SPEC", "Model that embeds texts: `none` (lexical search only)");
+text_key!(EMBEDDER, "embedder", "none|SPEC", MODELS, "Model that embeds texts");
 text_key!(
     EMBEDDER_URL,
     "embedder_url",
     "URL",
+    MODELS,
     "Address of the embedder, for a service that is not at its default address"
 );
-text_key!(RERANKER, "reranker", "none|SPEC", "Model that reranks the best hits: `none`, the default");
+text_key!(RERANKER, "reranker", "none|SPEC", MODELS, "Model that reranks the best hits");
 text_key!(
     RERANKER_URL,
     "reranker_url",
     "URL",
+    MODELS,
     "Address of the reranker, for a service that is not at its default address"
 );
-text_key!(WRITER, "writer", "none|SPEC", "Model that writes notes: `none`, the default");
-text_key!(WRITER_URL, "writer_url", "URL", "Address of the writer, if not the default");
+text_key!(WRITER, "writer", "none|SPEC", MODELS, "Model that writes notes");
+text_key!(WRITER_URL, "writer_url", "URL", MODELS, "Address of the writer, if not the default");
 /// The key `keep_generations`.
 pub(super) const KEEP_GENERATIONS: Key = Key {
     name: "keep_generations",
     values: Values::Number(1, 1_000),
     help: "How many generations of a collection stay when searches switch to another, that one among them; by default 2",
-    is_size: false,
-    moves_boundaries: false,
+    about: About::of(STORES).counting(Counts::Generations).moving_nothing(),
 };
 
-text_key!(DATA, "data", "DIR", "Folder of models and of the default store instead of the user's data folder");
+text_key!(
+    DATA,
+    "data",
+    "DIR",
+    STORES,
+    "Folder of models and of the default store instead of the user's data folder"
+);
 
 /// Declares a key that selects files.
 macro_rules! file_key {
     ($constant:ident, $name:literal, $values:expr, $help:literal) => {
         #[doc = concat!("The key `", $name, "`.")]
         pub(super) const $constant: Key =
-            Key { name: $name, values: $values, help: $help, is_size: false, moves_boundaries: false };
+            Key { name: $name, values: $values, help: $help, about: About::of(FILES).moving_nothing() };
     };
 }
 
@@ -178,6 +196,17 @@ pub fn all() -> Vec<&'static Key> {
     groups.into_iter().flat_map(keys).collect()
 }
 
+/// The keys that a request from a network may set.
+pub(crate) fn requestable() -> impl Iterator<Item = &'static Key> {
+    let cutting_and_files = [Group::Cutting, Group::Files].into_iter().flat_map(keys);
+    cutting_and_files.chain(OF_COLLECTION.iter().filter(|key| key.name == EMBEDDER.name))
+}
+
+/// Returns whether a request from a network may set a key.
+pub(crate) fn is_requestable(name: &str) -> bool {
+    requestable().any(|key| key.name == name)
+}
+
 /// The names of all keys.
 pub(super) fn names() -> Vec<&'static str> {
     all().into_iter().map(|key| key.name).collect()
@@ -201,23 +230,36 @@ pub(super) fn is_alias(name: &str) -> bool {
 /// Known values of a key with their descriptions: members of its registry, or a closed list. A key that takes any text
 /// may have other values.
 pub fn known_values(key: &Key) -> Vec<(String, &'static str)> {
-    match (key.name, &key.values) {
-        ("preset", _) => PRESETS.iter().map(|preset| (preset.name.to_owned(), preset.summary)).collect(),
-        ("tokenizer", _) => COUNTERS.iter().map(|info| (info.name.to_owned(), info.summary)).collect(),
-        ("embedder", _) => {
+    match key.name {
+        "preset" => PRESETS.iter().map(|preset| (preset.name.to_owned(), preset.summary)).collect(),
+        "tokenizer" => COUNTERS.iter().map(|info| (info.name.to_owned(), info.summary)).collect(),
+        "embedder" => {
             let local = EMBEDDERS.iter().map(|info| (info.name.to_owned(), info.summary));
             local.chain(DIALECTS.iter().map(|dialect| (dialect.form(), dialect.summary))).collect()
         }
-        ("reranker", _) => {
+        "reranker" => {
             let local = RERANKERS.iter().map(|info| (info.name.to_owned(), info.summary));
             local.chain(RERANK_DIALECTS.iter().map(|dialect| (dialect.form(), dialect.summary))).collect()
         }
-        ("writer", _) => WRITERS.iter().map(|info| (format!("{}:MODEL", info.name), info.summary)).collect(),
-        (_, Values::OneOf(names) | Values::SomeOf(names)) => {
-            names.iter().map(|name| ((*name).to_owned(), "")).collect()
-        }
-        _ => Vec::new(),
+        "writer" => WRITERS.iter().map(|info| (format!("{}:MODEL", info.name), info.summary)).collect(),
+        _ => key.choices().into_iter().map(|(name, means)| (name.to_owned(), means)).collect(),
     }
+}
+
+/// The known values of a key, and `none` where it can be switched off.
+fn choices(key: &Key) -> Vec<(String, &'static str)> {
+    let none = match key.name {
+        "embedder" => Some("lexical search only"),
+        "reranker" | "writer" => Some("the default"),
+        _ => None,
+    };
+    none.map(|means| ("none".to_owned(), means)).into_iter().chain(known_values(key)).collect()
+}
+
+/// The [choices](choices) of a key that are values as they are, not forms of values such as `openai:MODEL`.
+#[cfg(feature = "schema")]
+pub(crate) fn constants(key: &Key) -> Vec<(String, &'static str)> {
+    choices(key).into_iter().filter(|(name, _)| !name.contains(':')).collect()
 }
 
 /// The help of a key, with the members of the registry that its values come from.
@@ -228,14 +270,7 @@ pub fn help(key: &Key) -> String {
         kind @ ("embedder" | "reranker" | "writer") => {
             format!("; or an `[{kind}s.NAME]` of `chunkwright.toml`")
         }
-        _ => return options::help_of(key),
+        _ => String::new(),
     };
-    let known: Vec<String> = known_values(key).iter().map(|(name, summary)| named(name, summary)).collect();
-    // If the help itself lists values, those of the registry continue the list.
-    let joint = if key.help.contains(": ") { "; " } else { ": " };
-    format!("{}{joint}{}{own}", key.help, known.join("; "))
-}
-
-fn named(name: &str, summary: &str) -> String {
-    format!("`{name}` ({summary})")
+    with_choices(&paragraphs(key.help), choices(key)) + &own
 }

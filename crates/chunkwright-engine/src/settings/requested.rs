@@ -8,7 +8,7 @@ use chunkwright_models::{COUNTERS, EMBEDDERS};
 use serde_json::{Map, Value};
 
 use super::services::Kind;
-use super::{Settings, SettingsError, Source, key, listed};
+use super::{Layer, Settings, SettingsError, Source, key, listed};
 
 impl Settings {
     /// These settings with `values` as an additional, highest layer.
@@ -17,23 +17,42 @@ impl Settings {
     ///
     /// As [`Layers::settings`](super::Layers::settings), a key that a request may not set, and a counter or an embedder
     /// that no registry and no table of the configuration has.
-    pub fn requested(&self, values: Map<String, Value>) -> Result<Self, SettingsError> {
-        for (name, value) in &values {
+    pub fn requested(&self, values: &Map<String, Value>) -> Result<Self, SettingsError> {
+        for (name, value) in values {
             self.check_requested(name, value)?;
         }
+        let settings = self.over(values).map_err(|error| error.of_request(values))?;
+        settings.problems(values).into_iter().next().map_or(Ok(settings), Err)
+    }
+
+    /// These settings with `values` as an additional, highest layer. The values together may be unusable:
+    /// [`problems`](Self::problems) says why.
+    pub(crate) fn over(&self, values: &Map<String, Value>) -> Result<Self, SettingsError> {
         if values.is_empty() {
             return Ok(self.clone());
         }
         let (layers, highest) = &*self.layers;
         let mut below = layers.clone();
         below.stack.push(highest.clone());
-        below.settings(Source::Request, values)
+        below.combine_unchecked(Layer::checked(Source::Request, values.clone())?)
     }
 
-    fn check_requested(&self, name: &str, value: &Value) -> Result<(), SettingsError> {
-        let groups = [key::Group::Cutting, key::Group::Files];
-        let mut known: Vec<&str> = groups.into_iter().flat_map(key::keys).map(|key| key.name).collect();
-        known.push(key::EMBEDDER.name);
+    /// Why the values together are unusable, with the key of the request `values` that is at fault.
+    pub(crate) fn problems(&self, values: &Map<String, Value>) -> Vec<SettingsError> {
+        let problems = self.chunk.check_all().into_iter();
+        problems.map(|error| SettingsError::from(error).of_request(values)).collect()
+    }
+
+    /// Checks that a request may set this key to this value.
+    pub(crate) fn check_requested(&self, name: &str, value: &Value) -> Result<(), SettingsError> {
+        self.check_key(name, value).map_err(|error| {
+            let (key, error) = (name.to_owned(), Box::new(error));
+            SettingsError::Requested { key, error }
+        })
+    }
+
+    fn check_key(&self, name: &str, value: &Value) -> Result<(), SettingsError> {
+        let known: Vec<&str> = key::requestable().map(|key| key.name).collect();
         if !known.contains(&name) && !key::is_alias(name) {
             let (name, place, known) = (name.to_owned(), Source::Request.to_string(), listed(&known));
             return Err(SettingsError::UnknownKey { name, place, known });
@@ -87,7 +106,7 @@ mod tests {
 
     fn settings(values: &Value) -> Result<Settings, SettingsError> {
         let usual = Layers::default().settings(Source::Request, []).expect("settings");
-        usual.requested(values.as_object().cloned().expect("an object"))
+        usual.requested(values.as_object().expect("an object"))
     }
 
     #[test]
@@ -105,7 +124,7 @@ mod tests {
     fn a_request_switches_redaction_on_and_not_off() {
         let on = settings(&json!({"redact_secrets": true})).expect("settings");
         let off = json!({"redact_secrets": false}).as_object().cloned().expect("an object");
-        assert!(on.walk.redact_secrets && on.requested(off).is_err());
+        assert!(on.walk.redact_secrets && on.requested(&off).is_err());
         assert!(settings(&json!({"redact_secrets": false})).is_ok());
     }
 

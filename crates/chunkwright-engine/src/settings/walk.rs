@@ -16,7 +16,8 @@ pub(super) fn options(layers: &[Layer]) -> Result<WalkOptions, SettingsError> {
     let wrong = |key: &Key, value: &str, expected: String| {
         let layer = layers.iter().rev().find(|layer| layer.values.contains_key(key.name));
         let place = layer.map_or_else(|| format!("`{}`", key.name), |layer| layer.source.name(key.name));
-        SettingsError::Value { place, error: ValueError { value: json!(value).to_string(), expected } }
+        let error = ValueError { value: json!(value).to_string(), expected };
+        SettingsError::Value { key: key.name, place, error }
     };
     let texts = |key: &Key| -> Result<Vec<String>, SettingsError> {
         let list = value(key)?.unwrap_or_default();

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::core::engine::Engine;
 use crate::core::models::embedder_for;
-use crate::error::Error;
+use crate::error::{Error, Within};
 use crate::request::job::JobRequest;
 use crate::request::task::Task;
 use crate::roots::Roots;
@@ -19,7 +19,7 @@ impl Engine {
         match request {
             JobRequest::Index { collection, mut request, settings } => {
                 if request.paths.is_empty() {
-                    return Err(Error::TooSmall { field: "paths", value: 0, least: 1 });
+                    return Err(Error::TooSmall { field: "paths", value: 0, least: 1 }.within("request"));
                 }
                 for path in request.paths.iter_mut().chain(&mut request.root).chain(&mut request.moved_from) {
                     *path = roots.below(path)?;
@@ -35,7 +35,7 @@ impl Engine {
             JobRequest::Migrate { collection, embedder } => {
                 let request = self.collection(&collection).alike()?;
                 self.settings()
-                    .requested(Map::from_iter([("embedder".to_owned(), Value::from(embedder.clone()))]))?;
+                    .requested(&Map::from_iter([("embedder".to_owned(), Value::from(embedder.clone()))]))?;
                 let mut settings = self.settings_for(&collection, Map::new())?;
                 settings.remove("embedder");
                 self.collection(&collection).plan_values(settings.clone(), Some(embedder.clone()))?;
@@ -48,7 +48,7 @@ impl Engine {
             }
             JobRequest::Diff { collection, request } => {
                 // Errors in the request are reported at once.
-                self.collection(&collection).by_settings(request.settings.clone())?.snapshot()?;
+                self.collection(&collection).by_settings(&request.settings).within("request")?.snapshot()?;
                 Ok((Task::Diff { collection, request }, Map::new()))
             }
             JobRequest::Evaluate { mut paths, mut request } => {
@@ -72,7 +72,7 @@ impl Engine {
         let settings = if asked.is_empty() {
             own.planned()?
         } else {
-            let settings = self.settings().requested(asked.clone())?;
+            let settings = self.settings().requested(&asked).within("settings")?;
             // Jobs requested before this one ends must not undo it.
             own.plan(&settings)?;
             settings

@@ -6,7 +6,7 @@ use chunkwright_index::{Failure, Generation, meta};
 use chunkwright_source::{NewSource, SkipReason, Skipped};
 
 use crate::core::models::embedder_for;
-use crate::error::Error;
+use crate::error::{Error, Within};
 use crate::noun::collection::Collection;
 use crate::request::index::{IndexAnswer, IndexRequest};
 use crate::request::put::{PutAnswer, PutRequest, PutResult, PutState};
@@ -29,7 +29,7 @@ impl Collection {
         let generation = engine.store()?.lookup(self.name())?;
         let mut settings = self.settings_alike(generation.as_ref())?;
         if !request.settings.is_empty() {
-            let asked = engine.settings().requested(request.settings)?;
+            let asked = engine.settings().requested(&request.settings).within("settings")?;
             if generation.is_some() && asked.cutting() != settings.cutting() {
                 return Err(Error::OtherConfiguration { collection: self.name().to_owned() });
             }

@@ -3,7 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::settings::Setting;
-use chunkwright_engine::{Collection, Engine, Error, PresetEntry, RegistriesAnswer, schema};
+use chunkwright_engine::{
+    Collection, Engine, Error, PresetEntry, RegistriesAnswer, ResolveAnswer, ResolveRequest, schema,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,6 +31,12 @@ pub(super) fn add(resources: Resources) -> Resources {
         "/api/v1/configuration/schema",
         "get_configuration_schema",
         "Answers a JSON Schema of the settings that a request may name.",
+    );
+    let resolved = Operation::read(
+        Method::Post,
+        "/api/v1/configuration/resolve",
+        "resolve_configuration",
+        "Answers what a preset and the keys set over it come to, the fewest keys that say the same, and what is wrong.",
     );
     let presets = Operation::read(
         Method::Get,
@@ -57,6 +65,7 @@ pub(super) fn add(resources: Resources) -> Resources {
     resources
         .add("configuration", &all, settings)
         .add("configuration", &keys, settings_schema)
+        .add("configuration", &resolved, resolve)
         .add("configuration", &presets, list_presets)
         .add("configuration", &registries, list_registries)
         .add("configuration", &of_collection, get)
@@ -122,6 +131,10 @@ async fn settings_schema(has: Has) -> Result<Tagged<Map<String, Value>>, Problem
     has.tagged(&schema.as_object().cloned().unwrap_or_default())
 }
 
+async fn resolve(State(app): State<Shared>, Body(request): Body<ResolveRequest>) -> Answer<ResolveAnswer> {
+    Ok(Json(app.call(move |engine| Ok(engine.resolve(request))).await?))
+}
+
 async fn list_presets(State(app): State<Shared>, has: Has) -> Result<Tagged<Presets>, Problem> {
     has.tagged(&Presets { presets: app.call(Engine::presets).await? })
 }
@@ -151,7 +164,8 @@ async fn put(
     let plan = move |engine: &Engine| {
         let collection = engine.collection(collection);
         collection.snapshot()?;
-        collection.plan(&engine.settings().requested(settings)?)?;
+        let settings = engine.settings().requested(&settings);
+        collection.plan(&settings.map_err(|error| Error::from(error).within("settings"))?)?;
         CollectionConfiguration::of(&collection)
     };
     Ok(Json(app.call(plan).await?))

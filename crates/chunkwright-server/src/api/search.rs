@@ -146,5 +146,8 @@ async fn explained(
     State(app): State<Shared>,
     Body(ExplainSearch { chunk, search }): Body<ExplainSearch>,
 ) -> Answer<Explained> {
-    Ok(Json(app.ask(move |engine| engine.explain_search(&search, &chunk)).await?))
+    Ok(Json(
+        app.ask(move |engine| engine.explain_search(&search, &chunk).map_err(|error| error.within("search")))
+            .await?,
+    ))
 }

@@ -16,7 +16,11 @@ use crate::problem::Problem;
 
 /// The parameters of a query that an operation knows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Parameters(Arc<[Parameter]>);
+pub(crate) struct Parameters {
+    list: Arc<[Parameter]>,
+    /// Whether the operation takes a body too.
+    has_body: bool,
+}
 
 #[derive(Clone, Debug)]
 struct Parameter {
@@ -32,20 +36,22 @@ impl Parameters {
     pub(crate) fn described(operation: &Map<String, Value>) -> Self {
         let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
         let of_query = parameters.filter(|it| it["in"] == "query");
-        Self(
-            of_query
+        Self {
+            has_body: operation.contains_key("requestBody"),
+            list: of_query
                 .map(|it| Parameter {
                     name: it["name"].as_str().unwrap_or_default().to_owned(),
                     is_list: it["schema"]["type"] == "array",
                     is_value: is_value(&it["schema"]["type"]),
                 })
                 .collect(),
-        )
+        }
     }
 
     /// A single parameter called `name`.
     pub(crate) fn one(name: &str) -> Self {
-        Self([Parameter { name: name.to_owned(), is_list: false, is_value: false }].into())
+        let list = [Parameter { name: name.to_owned(), is_list: false, is_value: false }].into();
+        Self { list, has_body: false }
     }
 
     /// Fails if `query` has an unknown parameter, or repeats one that is not a list.
@@ -53,25 +59,36 @@ impl Parameters {
         let unreadable = |error| Problem::invalid(format!("the query cannot be read: {error}"));
         let given: Vec<(String, String)> = serde_html_form::from_str(query).map_err(unreadable)?;
         for (index, (name, value)) in given.iter().enumerate() {
-            let Some(known) = self.0.iter().find(|known| known.name == *name) else {
-                let right = match &*self.0 {
+            let Some(known) = self.list.iter().find(|known| known.name == *name) else {
+                let right = match &*self.list {
                     [] => "this operation has none".to_owned(),
                     known => suggestion(name, known.iter().map(|known| known.name.as_str())),
                 };
-                return Err(Problem::invalid(format!("unknown parameter `{name}` of the query; {right}")));
+                let detail = format!("unknown parameter `{name}` of the query; {right}");
+                return Err(Problem::invalid(detail).of_parameter(name));
             };
             if !known.is_list && given[..index].iter().any(|(other, _)| other == name) {
-                return Err(Problem::invalid(format!(
-                    "the query has parameter `{name}` twice; give it once"
-                )));
+                let detail = format!("the query has parameter `{name}` twice; give it once");
+                return Err(Problem::invalid(detail).of_parameter(name));
             }
             if known.is_value && value.is_empty() {
                 let detail =
                     format!("parameter `{name}` of the query is empty; give a value or leave it out");
-                return Err(Problem::invalid(detail));
+                return Err(Problem::invalid(detail).of_parameter(name));
             }
         }
         Ok(())
+    }
+}
+
+impl Parameters {
+    /// The response to a request. Without a body, what a problem is about is a parameter.
+    fn named(&self, response: Response) -> Response {
+        let problem = response.extensions().get::<Problem>().filter(|_| !self.has_body);
+        match problem.and_then(|problem| problem.of_parameters(self.list.iter().map(|it| &*it.name))) {
+            Some(problem) => problem.again(response),
+            None => response,
+        }
     }
 }
 
@@ -88,7 +105,7 @@ pub(crate) async fn check_parameters(
     next: Next,
 ) -> Response {
     match known.check(request.uri().query().unwrap_or_default()) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => known.named(next.run(request).await),
         Err(problem) => problem.into_response(),
     }
 }

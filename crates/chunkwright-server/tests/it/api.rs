@@ -7,5 +7,6 @@ mod jobs;
 mod journeys;
 mod names;
 mod platforms;
+mod pointers;
 mod questions;
 mod server;

@@ -274,6 +274,24 @@ pub enum ConfigError {
     },
 }
 
+impl ConfigError {
+    /// The keys whose values contradict each other or are wrong, that at fault first.
+    pub fn keys(&self) -> Vec<&'static str> {
+        match self {
+            Self::UnknownStrategy { .. } | Self::StrategyName { .. } => vec!["strategy"],
+            Self::UnknownPreset { .. } => vec!["preset"],
+            Self::TooLarge { field, .. } | Self::HeadingLevel { field, .. } => vec![field],
+            Self::Glob { .. } => vec!["kinds"],
+            Self::MaxSizeTooSmall { .. } => vec!["max_size"],
+            Self::OverMaxSize { field, .. } => vec![field, "max_size"],
+            Self::OverlapTooLarge { .. } => vec!["overlap_size", "max_size"],
+            Self::OverlapLines { .. } => vec!["overlap_lines", "fixed_chunk_lines"],
+            Self::Band { .. } => vec!["band"],
+            Self::ShortOverLong { .. } => vec!["short_size", "long_size"],
+        }
+    }
+}
+
 /// `a, b and c`, for messages that say what would be right.
 fn names(names: impl Iterator<Item = &'static str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -295,14 +313,31 @@ impl ChunkConfig {
     ///
     /// The first value that cannot be used, and what would be right.
     pub fn check(&self) -> Result<(), ConfigError> {
-        self.check_values()?;
-        strategy::known(&self.strategy).map(|_| ())
+        self.check_all().into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Checks every value, and returns everything that is wrong.
+    pub fn check_all(&self) -> Vec<ConfigError> {
+        let mut problems = self.problems();
+        problems.extend(strategy::known(&self.strategy).err());
+        problems
     }
 
     /// Checks every value but the name of the strategy.
     pub(crate) fn check_values(&self) -> Result<(), ConfigError> {
+        self.problems().into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Everything that is wrong with the values, but for the name of the strategy.
+    fn problems(&self) -> Vec<ConfigError> {
+        let mut problems = Vec::new();
+        let mut wrong_if = |is_wrong: bool, error: ConfigError| {
+            if is_wrong {
+                problems.push(error);
+            }
+        };
         let max_size = self.max_size;
-        let sizes = [
+        for (field, size) in [
             ("max_size", max_size),
             ("lead_in_chars", self.lead_in_chars),
             ("short_size", self.short_size),
@@ -311,51 +346,34 @@ impl ChunkConfig {
             ("medium_overlap_size", self.medium_overlap_size),
             ("band", self.band[1]),
             ("fixed_chunk_lines", self.fixed_chunk_lines),
-        ];
-        for (field, size) in sizes {
-            if size > Self::GREATEST_SIZE {
-                return Err(ConfigError::TooLarge { field, size });
-            }
+        ] {
+            wrong_if(size > Self::GREATEST_SIZE, ConfigError::TooLarge { field, size });
         }
-        if max_size < Self::LEAST_MAX_SIZE {
-            return Err(ConfigError::MaxSizeTooSmall { max_size });
-        }
+        wrong_if(max_size < Self::LEAST_MAX_SIZE, ConfigError::MaxSizeTooSmall { max_size });
         for (field, size) in [("min_size", self.min_size), ("target_size", self.target_size)] {
-            if size > max_size {
-                return Err(ConfigError::OverMaxSize { field, size, max_size });
-            }
+            wrong_if(size > max_size, ConfigError::OverMaxSize { field, size, max_size });
         }
-        if self.overlap_size > max_size / 2 {
-            return Err(ConfigError::OverlapTooLarge { overlap_size: self.overlap_size, max_size });
-        }
+        let overlap_size = self.overlap_size;
+        wrong_if(overlap_size > max_size / 2, ConfigError::OverlapTooLarge { overlap_size, max_size });
         let (lines, overlap_lines) = (self.lines_or_default(), self.overlap_lines);
-        if overlap_lines >= lines {
-            return Err(ConfigError::OverlapLines { overlap_lines, lines });
-        }
-        if self.short_size > self.long_size {
-            return Err(ConfigError::ShortOverLong {
-                short_size: self.short_size,
-                long_size: self.long_size,
-            });
-        }
+        wrong_if(overlap_lines >= lines, ConfigError::OverlapLines { overlap_lines, lines });
+        let (short_size, long_size) = (self.short_size, self.long_size);
+        wrong_if(short_size > long_size, ConfigError::ShortOverLong { short_size, long_size });
         let [least, greatest] = self.band;
-        if (least, greatest) != (0, 0) && (least == 0 || least >= greatest) {
-            return Err(ConfigError::Band { least, greatest });
-        }
-        let levels = [
+        let is_band = (least, greatest) == (0, 0) || (least > 0 && least < greatest);
+        wrong_if(!is_band, ConfigError::Band { least, greatest });
+        for (field, level) in [
             ("max_heading_level_for_path", self.max_heading_level_for_path),
             ("section_level", self.section_level),
-        ];
-        for (field, level) in levels {
-            if !(1..=6).contains(&level) {
-                return Err(ConfigError::HeadingLevel { field, level });
-            }
+        ] {
+            wrong_if(!(1..=6).contains(&level), ConfigError::HeadingLevel { field, level });
         }
         for pattern in self.kinds.iter().flat_map(|kind| &kind.paths) {
-            fast_glob::validate(pattern)
-                .map_err(|error| ConfigError::Glob { pattern: pattern.clone(), error })?;
+            if let Err(error) = fast_glob::validate(pattern) {
+                wrong_if(true, ConfigError::Glob { pattern: pattern.clone(), error });
+            }
         }
-        Ok(())
+        problems
     }
 
     /// Lines of a chunk that is cut by lines.

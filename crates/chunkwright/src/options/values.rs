@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde_json::Value;
 
+/// A value that a key takes, and what it means.
+pub type Choice = (&'static str, &'static str);
+
 /// The values that a key takes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -13,9 +16,9 @@ pub enum Values {
     /// A whole number from the first to the second.
     Number(u64, u64),
     /// One of a few names.
-    OneOf(&'static [&'static str]),
+    OneOf(&'static [Choice]),
     /// Some of a few names, as a list or with commas between them.
-    SomeOf(&'static [&'static str]),
+    SomeOf(&'static [Choice]),
     /// A least and a greatest number, as a list or with `-` between them.
     Range,
     /// A list of tables, which only files have.
@@ -35,7 +38,7 @@ impl fmt::Display for Values {
             Self::Number(least, greatest) if *greatest > 1_000 => write!(f, "a number from {least}"),
             Self::Number(least, greatest) => write!(f, "{least} to {greatest}"),
             Self::OneOf(names) => f.write_str(&either(names)),
-            Self::SomeOf(names) => write!(f, "a list of {}", quoted(names.iter().copied())),
+            Self::SomeOf(names) => write!(f, "a list of {}", quoted(names.iter().map(|(name, _)| *name))),
             Self::Range => f.write_str("`LEAST-GREATEST`"),
             Self::Tables => f.write_str("tables"),
             Self::List(name) => write!(f, "a list of {name}"),
@@ -91,12 +94,12 @@ impl Values {
                 number.map(Value::from).ok_or_else(|| wrong(number_in(least, greatest)))
             }
             (Self::OneOf(names), _) => {
-                let name = given.as_str().filter(|name| names.contains(name));
+                let name = given.as_str().filter(|given| names.iter().any(|(name, _)| name == given));
                 name.map(Value::from).ok_or_else(|| wrong(either(names)))
             }
             (Self::SomeOf(_) | Self::Range, Value::String(text)) => self.read(&items(text)),
             (Self::SomeOf(names), _) => {
-                let is_name = |name: &Value| name.as_str().is_some_and(|name| names.contains(&name));
+                let is_name = |given: &Value| names.iter().any(|(name, _)| given == name);
                 let list = given.as_array().filter(|list| list.iter().all(is_name));
                 list.map(|list| Value::Array(list.clone())).ok_or_else(|| wrong(either(names)))
             }
@@ -157,8 +160,8 @@ fn number_in(least: u64, greatest: u64) -> String {
     }
 }
 
-fn either(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+fn either(names: &[Choice]) -> String {
+    let quoted: Vec<String> = names.iter().map(|(name, _)| format!("`{name}`")).collect();
     match quoted.as_slice() {
         [one] => one.clone(),
         [one, other] => format!("{one} or {other}"),

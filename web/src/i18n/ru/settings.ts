@@ -38,7 +38,6 @@ export const settings = (f: Format): Messages["settings"] => ({
     adaptive: "По размеру документа",
     code: "Код без грамматики",
     documents: "Виды документов",
-    other: "Прочее",
   },
   help: {
     strategy: "Как режутся документы",

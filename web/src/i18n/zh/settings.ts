@@ -32,7 +32,6 @@ export const settings = (f: Format): Messages["settings"] => ({
     adaptive: "按文档大小",
     code: "无语法支持的源代码",
     documents: "文档类别",
-    other: "其他",
   },
   help: {
     strategy: "文档如何切分",

@@ -41,18 +41,23 @@ test("a search can be copied as curl and as a command, without what is usual", (
 });
 
 test("a refusal is shown at what it is about", () => {
-  const json = (detail: string) =>
-    `Failed to deserialize the JSON body into the target type: ${detail} at line 1 column 9`;
-  assert.deepEqual(refusalOf(422, json("filter: unknown field `languag`; did you mean `language`?")), {
-    field: "filter",
-    message: "unknown field `languag`; did you mean `language`?",
-  });
-  assert.equal(refusalOf(422, json("expand.with: `bogus` is not an expansion"))?.field, "expand");
-  assert.equal(refusalOf(400, "`top_k` is `0`; it must be from 1 to 1000")?.field, "top_k");
-  assert.equal(refusalOf(400, "`k` is `-1`; it must be a number from 0")?.field, "rrf_k");
-  assert.equal(refusalOf(400, "`language` cannot be `klingon`; known are `c`")?.field, "q");
-  assert.equal(refusalOf(404, "unknown collection `nope`; known are `code`")?.field, "c");
-  assert.equal(refusalOf(503, "dense search is not possible: collection `notes` has no vectors")?.field, "mode");
-  assert.equal(refusalOf(400, "`min_relevance` is not possible: no calibration")?.field, "min_relevance");
-  assert.equal(refusalOf(500, "the request ended without an answer"), null);
+  const at = (pointer: string) => refusalOf({ errors: [{ pointer, detail: "it cannot be" }] });
+  assert.deepEqual(at("#/filter"), { field: "filter", message: "it cannot be" });
+  for (const [pointer, field] of [
+    ["#/query", "q"],
+    ["#/collections/0", "c"],
+    ["#/top_k", "top_k"],
+    ["#/offset", "candidates"],
+    ["#/mode", "mode"],
+    ["#/min_relevance", "min_relevance"],
+    ["#/fusion", "fusion"],
+    ["#/fusion/k", "rrf_k"],
+    ["#/fusion/dense_weight", "dense_weight"],
+    ["#/expand/with", "expand"],
+    ["#/expand/max_tokens", "expand_tokens"],
+    ["#/filter/0/value", "filter"],
+  ])
+    assert.equal(at(pointer!)?.field, field, pointer);
+  assert.equal(at("#"), null);
+  assert.equal(refusalOf({ detail: "`top_k` is `0`" }), null, "words are not read");
 });

@@ -1,7 +1,7 @@
 // What a search is asked with: as the address of the page says it, and as the API takes it. Two of them stand side by side
 // when configurations are compared; the second one's parameters begin with `b_`.
 
-import type { Schemas } from "../../api/client.ts";
+import type { Problem, Schemas } from "../../api/client.ts";
 
 export type SearchRequest = Schemas["SearchRequest"];
 export type Hit = Schemas["Hit"];
@@ -205,23 +205,23 @@ export const keyOf = (hit: Hit): string => `${hit.collection}@${hit.generation}/
 /** The last hit that a page may end at. */
 export const lastHit = (setup: Setup): number => Math.min(Number(setup.candidates) || 0, 1000);
 
-/** At which control a refusal is shown, and its words without those that speak of JSON. */
-export function refusalOf(status: number, detail: string): { field: Name | "q"; message: string } | null {
-  if (status < 400 || (status >= 500 && status !== 503)) return null;
-  const message = detail
-    .replace(/^Failed to deserialize the JSON body into the target type: /u, "")
-    .replace(/ at line \d+ column \d+$/u, "");
-  const of = (field: Name | "q", words = message) => ({ field, message: words });
-  const inner = /^(filter|expand|fusion|mode)(?:\.\w+)?: (.*)$/su.exec(message);
-  if (inner) return of(inner[1] as Name, inner[2]);
-  if (/^unknown collection|^`\S+` is not a collection|collection name/u.test(message)) return of("c");
-  if (/^`offset`/u.test(message)) return of("candidates");
-  const named = /^`(\w+)` is (?:`|not possible)/u.exec(message)?.[1];
-  if (named) return of(named === "k" ? "rrf_k" : (NAMES as string[]).includes(named) ? (named as Name) : "q");
-  const typed =
-    /^(top_k|candidates|rerank|per_document|min_relevance|max_tokens|collections)(?:\[\d+\])?: (.*)$/su.exec(message);
-  if (typed) return of(typed[1] === "collections" ? "c" : (typed[1] as Name), typed[2]);
-  if (/^(?:dense|sparse) search is not possible/u.test(message)) return of("mode");
-  if (/^the query is empty/u.test(message) || /^`\w+` cannot be|^unknown field/u.test(message)) return of("q");
+/** The controls of members of a request that are called otherwise, by the members' JSON pointers. */
+const CONTROLS: Record<string, Name | "q"> = {
+  query: "q",
+  collections: "c",
+  offset: "candidates",
+  "fusion/k": "rrf_k",
+  "fusion/dense_weight": "dense_weight",
+  "fusion/sparse_weight": "sparse_weight",
+  "expand/max_tokens": "expand_tokens",
+};
+
+/** At which control a refusal is shown; none where it is about nothing that has a control. */
+export function refusalOf({ errors = [] }: Partial<Problem>): { field: Name | "q"; message: string } | null {
+  for (const { pointer = "", detail } of errors) {
+    const [first = "", second = ""] = pointer.split("/").slice(1);
+    const field = CONTROLS[`${first}/${second}`] ?? CONTROLS[first] ?? NAMES.find((name) => name === first);
+    if (field) return { field, message: detail };
+  }
   return null;
 }

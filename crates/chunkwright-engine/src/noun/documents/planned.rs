@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::error::Error;
+use crate::error::{Error, Within};
 use crate::json_lines::to_line;
 use crate::notice::Notice;
 use crate::noun::collection::Collection;
@@ -49,7 +49,7 @@ impl Collection {
     ///
     /// A collection or document that does not exist, settings that cannot be used, more chunks, [`Error::Cancelled`].
     pub fn planned_diff(&self, request: &PlannedDiffRequest) -> Result<DiffAnswer, Error> {
-        self.by_settings(request.settings.clone())?.read(|snapshot| {
+        self.by_settings(&request.settings)?.read(|snapshot| {
             let mut changes = Vec::new();
             let answer = snapshot.compared(request, Some(MOST_CHUNKS), &|_| {}, &mut |mut found| {
                 changes.append(&mut found);
@@ -72,7 +72,7 @@ impl Collection {
         sink: &mut dyn Write,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<PlannedDiffAnswer, Error> {
-        let snapshot = self.by_settings(request.settings.clone())?.snapshot()?;
+        let snapshot = self.by_settings(&request.settings)?.snapshot()?;
         let answer = snapshot.compared(request, None, on_progress, &mut |changes| {
             changes.iter().try_for_each(|change| sink.write_all(&to_line(change)?).map_err(Error::Unwritten))
         })?;
@@ -82,8 +82,8 @@ impl Collection {
     }
 
     /// The collection, in an engine with these settings.
-    pub(crate) fn by_settings(&self, asked: Map<String, Value>) -> Result<Self, Error> {
-        let settings = self.engine().settings().requested(asked)?;
+    pub(crate) fn by_settings(&self, asked: &Map<String, Value>) -> Result<Self, Error> {
+        let settings = self.engine().settings().requested(asked).within("settings")?;
         Ok(self.engine().with(settings, self.engine().cancel_flag()).collection(self.name()))
     }
 }

@@ -3,7 +3,7 @@
 use chunkwright_source::{Input, ReadSource};
 
 use crate::core::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, Within};
 use crate::noun::documents::Documents;
 use crate::noun::documents::chunk::context;
 use crate::noun::documents::measure::measure;
@@ -26,7 +26,7 @@ impl Engine {
         if let Some(limit) = limit.filter(|limit| !(1..=MOST_CHUNKS).contains(limit)) {
             return Err(Error::PageSize { limit, most: MOST_CHUNKS });
         }
-        let engine = self.with(self.settings().requested(settings)?, self.cancel_flag());
+        let engine = self.with(self.settings().requested(&settings).within("settings")?, self.cancel_flag());
         let doc_id = doc_id.unwrap_or_else(|| "document.md".to_owned());
         let document = GivenDocument { doc_id, text, bytes, hint, ..GivenDocument::default() }.source()?;
         let doc_id = document.doc_id.clone();

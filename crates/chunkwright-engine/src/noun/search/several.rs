@@ -11,7 +11,7 @@ use tracing::field::Empty;
 
 use crate::core::engine::Engine;
 use crate::core::observe::{SearchCall, TRACE};
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Within};
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::collection::read_current;
 use crate::noun::search::passages::passages;
@@ -69,10 +69,13 @@ impl Engine {
     fn searched(&self, request: &SearchRequest) -> Result<Vec<Snapshot>, Error> {
         let store = self.store()?;
         let generations = if !request.all_collections {
-            let usual = if request.collections.is_empty() { Some(self.usual_collection()?) } else { None };
-            let names = request.collections.iter().chain(&usual);
             let mut known = HashSet::new();
-            let opened = names.map(|name| store.open(name)).collect::<Result<Vec<_>, _>>()?;
+            let named = request.collections.iter().enumerate();
+            let opened = named.map(|(at, name)| store.open(name).within(at).within("collections"));
+            let mut opened = opened.collect::<Result<Vec<_>, Error>>()?;
+            if opened.is_empty() {
+                opened.push(store.open(&self.usual_collection()?)?);
+            }
             opened.into_iter().filter(|generation| known.insert(generation.clone())).collect()
         } else if !request.collections.is_empty() {
             return Err(Error::NamedAndAll);

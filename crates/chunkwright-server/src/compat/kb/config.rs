@@ -134,7 +134,7 @@ fn answer(engine: &Engine, collection: &str) -> Result<Config, Error> {
 /// The settings that reproduce the platform.
 fn course(engine: &Engine) -> Result<Settings, Error> {
     let values = Map::from_iter([("preset".to_owned(), Value::from("course"))]);
-    Ok(engine.settings().requested(values)?)
+    Ok(engine.settings().requested(&values)?)
 }
 
 async fn read(State(app): State<Shared>, Query(Chapter { temp_ref }): Query<Chapter>) -> Answer<Config> {
@@ -160,7 +160,7 @@ async fn write(
             Err(error) => return Err(error),
         };
         let values = ChapterConfig::of(&planned).values(update);
-        collection.plan(&engine.settings().requested(values)?)?;
+        collection.plan(&engine.settings().requested(&values)?)?;
         answer(engine, &name)
     };
     Ok(Json(app.call(write).await?))
