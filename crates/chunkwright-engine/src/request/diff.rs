@@ -22,7 +22,7 @@ pub struct PlannedDiffRequest {
     /// Only documents whose id matches this pattern.
     pub source: Option<Glob>,
     /// How they would be cut: keys of the settings, over those in force.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestedSettings"))]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::settings::schema::RequestedSettings"))]
     pub settings: Map<String, Value>,
     /// Whether only the counts are answered, without every chunk.
     pub summary_only: bool,

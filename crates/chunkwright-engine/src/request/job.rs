@@ -99,7 +99,7 @@ pub enum JobRequest {
         request: IndexRequest,
         /// Keys of the settings; without any, a collection that exists is cut as it is planned to be.
         #[serde(default)]
-        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestedSettings"))]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::settings::schema::RequestedSettings"))]
         settings: Map<String, Value>,
     },
     /// Cut everything that is stored again.
@@ -108,7 +108,7 @@ pub enum JobRequest {
         collection: String,
         /// Keys of the settings; without any, as the collection is planned to be cut.
         #[serde(default)]
-        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestedSettings"))]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::settings::schema::RequestedSettings"))]
         settings: Map<String, Value>,
     },
     /// Embed everything that is stored by another model.

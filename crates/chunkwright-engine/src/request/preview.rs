@@ -23,7 +23,7 @@ pub struct PreviewRequest {
     /// What tells its format, if its name does not.
     pub hint: Option<FormatHint>,
     /// How it is cut: keys of the settings, over those in force.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestedSettings"))]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::settings::schema::RequestedSettings"))]
     pub settings: Map<String, Value>,
     /// Whether the answer says of every chunk why it begins and ends where it does.
     pub explain: bool,

@@ -22,7 +22,7 @@ pub struct PutRequest {
     pub documents: Vec<GivenDocument>,
     /// How a new collection is cut: keys of the settings. A collection that exists is cut as it was.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestedSettings"))]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::settings::schema::RequestedSettings"))]
     pub settings: Map<String, Value>,
     /// Whether files with credentials are stored too, which are left out otherwise, as in folders.
     #[serde(default)]

@@ -12,7 +12,7 @@ use crate::settings::Setting;
 #[serde(default, deny_unknown_fields)]
 pub struct ResolveRequest {
     /// A preset and the keys set over it, or keys over those in force.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestedSettings"))]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::settings::schema::RequestedSettings"))]
     pub settings: Map<String, Value>,
 }
 

@@ -4,7 +4,10 @@ use chunkwright::ALIASES;
 use chunkwright::options::resolve_aliases;
 use serde_json::{Map, Value};
 
-use super::{Layer, SettingsError, Source, key};
+use crate::settings::error::SettingsError;
+use crate::settings::key;
+use crate::settings::layer::Layer;
+use crate::settings::origin::Source;
 
 /// The variable that holds the key of a store on a server. It is not a key of the settings, which are printed.
 pub const STORE_KEY: &str = "CHUNKWRIGHT_STORE_KEY";

@@ -8,7 +8,7 @@ use chunkwright::options::resolve_aliases;
 use chunkwright::{ConfigError, OptionsError, ValueError};
 use serde_json::{Map, Value};
 
-use super::key;
+use crate::settings::key;
 
 /// Why settings cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use chunkwright::options::resolve_aliases;
 use serde_json::{Map, Value};
 
-use super::services::{KINDS, Kind, Services};
-use super::{FolderMeta, Layer, SettingsError, Source, check_keys, key, meta};
+use crate::settings::error::SettingsError;
+use crate::settings::layer::{FolderMeta, Layer, check_keys};
+use crate::settings::origin::Source;
+use crate::settings::services::{KINDS, Kind, Services};
+use crate::settings::{key, meta};
 
 /// The name of the configuration file.
 pub const FILE_NAME: &str = "chunkwright.toml";

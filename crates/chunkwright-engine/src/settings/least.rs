@@ -3,7 +3,8 @@
 use chunkwright::{ChunkOptions, Key};
 use serde_json::{Map, Value};
 
-use super::{Settings, key};
+use crate::settings::in_force::Settings;
+use crate::settings::key;
 
 impl Settings {
     /// The fewest keys that a request over `below` has to set for these settings: the preset, and what differs from it

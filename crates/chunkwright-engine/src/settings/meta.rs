@@ -17,7 +17,9 @@ use std::path::Path;
 use chunkwright_index::meta;
 use serde_json::{Map, Value};
 
-use super::{FolderMeta, SettingsError, Source};
+use crate::settings::error::SettingsError;
+use crate::settings::layer::FolderMeta;
+use crate::settings::origin::Source;
 
 /// The name of the table.
 pub(super) const TABLE: &str = "meta";

@@ -4,8 +4,13 @@ use chunkwright::ChunkConfig;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::services::Services;
-use super::{FolderMeta, Layers, Settings, SettingsError, Source, walk};
+use crate::settings::error::SettingsError;
+use crate::settings::in_force::Settings;
+use crate::settings::layer::FolderMeta;
+use crate::settings::layers::Layers;
+use crate::settings::origin::Source;
+use crate::settings::services::Services;
+use crate::settings::walk;
 
 /// Settings as values that mean the same in every process of this machine. They exclude the locations of the store and
 /// the models: the receiving process keeps its own.

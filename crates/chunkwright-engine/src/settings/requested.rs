@@ -7,8 +7,12 @@
 use chunkwright_models::{COUNTERS, EMBEDDERS};
 use serde_json::{Map, Value};
 
-use super::services::Kind;
-use super::{Layer, Settings, SettingsError, Source, key, listed};
+use crate::settings::error::SettingsError;
+use crate::settings::in_force::Settings;
+use crate::settings::key;
+use crate::settings::layer::{Layer, listed};
+use crate::settings::origin::Source;
+use crate::settings::services::Kind;
 
 impl Settings {
     /// These settings with `values` as an additional, highest layer.
@@ -101,8 +105,8 @@ impl Settings {
 mod tests {
     use serde_json::json;
 
-    use super::super::Layers;
     use super::*;
+    use crate::settings::layers::Layers;
 
     fn settings(values: &Value) -> Result<Settings, SettingsError> {
         let usual = Layers::default().settings(Source::Request, []).expect("settings");

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Settings, SettingsError, Source, check_keys};
+use crate::settings::error::SettingsError;
+use crate::settings::in_force::Settings;
+use crate::settings::layer::check_keys;
+use crate::settings::origin::Source;
 
 /// A kind of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use chunkwright::{Key, Values};
 use serde_json::{Value, json};
 
-use super::{Settings, key};
+use crate::settings::in_force::Settings;
+use crate::settings::key;
 
 /// Tables that a configuration file may contain beside its keys.
 pub const TABLES: &str = "\
@@ -92,8 +93,9 @@ fn comment(text: &str) -> String {
 mod tests {
     use std::fs;
 
-    use super::super::{Layers, Source};
     use super::*;
+    use crate::settings::layers::Layers;
+    use crate::settings::origin::Source;
 
     /// The settings from a file with `text`, without their origins.
     fn read(text: &str) -> Vec<(String, Option<Value>)> {

@@ -4,8 +4,9 @@ use chunkwright::{Key, options::ValueError};
 use chunkwright_source::{FileTypes, Glob, WalkOptions};
 use serde_json::{Value, json};
 
-use super::key::{EXCLUDE, HIDDEN, INCLUDE, MAX_FILESIZE, NO_IGNORE, REDACT_SECRETS, TYPE};
-use super::{Layer, SettingsError};
+use crate::settings::error::SettingsError;
+use crate::settings::key::{EXCLUDE, HIDDEN, INCLUDE, MAX_FILESIZE, NO_IGNORE, REDACT_SECRETS, TYPE};
+use crate::settings::layer::Layer;
 
 /// The file options of the layers; the highest layer that sets an option wins.
 pub(super) fn options(layers: &[Layer]) -> Result<WalkOptions, SettingsError> {
