@@ -34,6 +34,10 @@ const STEPS: &[Step] = &[
 const AT_LENGTH: &[Step] = &[
     ("server without `compat`", reduced::server),
     ("engine in memory", reduced::in_memory),
+    ("traces", || {
+        let features = "--features chunkwright-cli/otlp";
+        shell::run(&mut shell::linted(&format!("test --workspace --lib --test it {features} traces::")))
+    }),
     ("tests at length", || {
         let mut command = tests_of()?;
         command.envs(LONG.iter().copied());
@@ -45,7 +49,7 @@ const AT_LENGTH: &[Step] = &[
 
 /// What makes tests longer than a change has to wait for: a release has every one of them.
 const LONG: &[(&str, &str)] = &[
-    // Crashes at every system call and every request.
+    // Every case of the tests that try one in a few.
     ("CHUNKWRIGHT_SWEEP", "full"),
     ("CHUNKWRIGHT_CUTS", "500"),
     ("CHUNKWRIGHT_KILLS", "100"),

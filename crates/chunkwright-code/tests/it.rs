@@ -9,6 +9,9 @@ mod invariants;
 #[path = "../../chunkwright/tests/it/spec.rs"]
 mod spec;
 
+#[path = "../../chunkwright/tests/it/stride.rs"]
+mod stride;
+
 #[path = "it/bounds.rs"]
 mod bounds;
 #[path = "it/broken.rs"]
@@ -27,6 +30,7 @@ use chunkwright::preset::PRESETS;
 use chunkwright::{ChunkIn, Chunker, Document, PARSERS, Parser, SectionKind, Words, with_lf};
 use chunkwright_code::{LANGUAGES, LEFT_OUT, language_for, language_named};
 use proptest::prelude::*;
+use stride::one_in;
 
 /// Whether the grammar that reads a file is part of this build. With `languages-all` every grammar is, so nothing is
 /// skipped unnoticed.
@@ -452,8 +456,8 @@ fn source_that_is_no_code_is_cut_at_blank_lines() {
 #[test]
 fn prefixes_of_a_sample_tile() {
     for (name, source) in samples() {
-        // A prime, so that the ends stand in all parts of lines; all ends of all samples take minutes.
-        for (end, _) in source.char_indices().step_by(13) {
+        // So that the ends stand in all parts of lines; all ends of all samples take minutes.
+        for (end, _) in source.char_indices().step_by(13 * one_in(3)) {
             parse(name, &source[..end]);
         }
     }
@@ -463,7 +467,7 @@ fn prefixes_of_a_sample_tile() {
 fn every_sample_without_one_of_its_lines_tiles() {
     for (name, source) in samples() {
         let lines: Vec<&str> = source.split_inclusive('\n').collect();
-        for skipped in 0..lines.len() {
+        for skipped in (0..lines.len()).step_by(one_in(3)) {
             let kept = lines.iter().enumerate().filter(|&(index, _)| index != skipped);
             parse(name, &kept.map(|(_, line)| *line).collect::<String>());
         }
@@ -472,7 +476,7 @@ fn every_sample_without_one_of_its_lines_tiles() {
 
 /// Sources that nest, repeat or confuse without end.
 fn hostile() -> Vec<(&'static str, String)> {
-    let n = 20_000;
+    let n = 20_000 / one_in(2);
     let indented = |line: &str| {
         let lines: Vec<String> = (0..300).map(|depth| " ".repeat(depth) + line + "\n").collect();
         lines.concat()

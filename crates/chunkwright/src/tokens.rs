@@ -103,30 +103,3 @@ fn plain_words(stretch: &str) -> Option<usize> {
     }
     Some(words)
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str) {
-        assert_eq!(Words.count(text), text.unicode_words().count(), "{text:?}");
-    }
-
-    #[test]
-    fn words_are_those_of_unicode() {
-        check("It's 3.5 e.g. well-known (see a_b), “so” … Ещё «раз» — 数据库，连接。done");
-        for c in ('\0'..=char::MAX).filter(|c| !c.is_ascii_whitespace()) {
-            check(&format!("a{c}b {c} 1{c}2 字{c}字 a{c} {c}b"));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn words_of_any_text_are_those_of_unicode(text in "([a-c1-3._,:;'\"’，а-в数据 \n-]|\\PC|[\u{300}\u{200d}\u{1F1E6}\u{1F1E7}]){0,24}") {
-            check(&text);
-        }
-    }
-}

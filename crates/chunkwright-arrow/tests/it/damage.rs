@@ -5,6 +5,7 @@ use std::process::Command;
 use chunkwright_arrow::{Columns, Error, ExportRow, is_catching};
 
 use crate::fixture::{ALL, plain, read, written};
+use crate::stride::one_in;
 
 fn file() -> Vec<u8> {
     let row = |index| ExportRow {
@@ -51,7 +52,8 @@ fn damage(step: usize) {
 
 #[test]
 fn a_damaged_byte_never_panics() {
-    damage(1);
+    // The damage is of two kinds in turn.
+    damage(one_in(7));
 }
 
 /// Set in a child process whose output is examined.
@@ -66,7 +68,7 @@ fn a_hook_can_stay_silent_over_panics_that_are_caught() {
                 report(panic);
             }
         }));
-        damage(13);
+        damage(67);
         assert!(!is_catching());
         return;
     }

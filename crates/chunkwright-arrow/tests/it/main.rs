@@ -6,3 +6,5 @@ mod damage;
 mod fixture;
 mod foreign;
 mod round_trip;
+#[path = "../../../chunkwright/tests/it/stride.rs"]
+mod stride;

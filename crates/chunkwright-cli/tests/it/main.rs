@@ -32,6 +32,8 @@ mod services;
 mod stats;
 #[path = "../../../chunkwright-index/tests/it/strace.rs"]
 mod strace;
+#[path = "../../../chunkwright/tests/it/stride.rs"]
+mod stride;
 mod sweep;
 mod systems;
 mod tables;

@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::Stdio;
 
 use crate::cli::{Folder, Run, guide};
+use crate::stride::one_in;
 
 const SOURCE: &str = "# Source\n\nWords of the source.\n";
 
@@ -53,14 +54,15 @@ fn a_source_is_never_replaced_by_what_is_made_of_it() {
         &["import", "a.md"],
         &["config", "show", "--tokenizer", "a.md"],
     ];
-    for &command in commands {
-        for output in ["a.md", "./x/../a.md", "link", "chain", "hard"] {
+    for (at, &command) in commands.iter().enumerate() {
+        for (of, output) in ["a.md", "./x/../a.md", "link", "chain", "hard"].into_iter().enumerate() {
             let folder = Folder::new(&[("a.md", SOURCE), ("b.md", "# B\n"), ("x/y.md", "# Y\n")]);
             symlink("a.md", folder.path().join("link")).unwrap();
             symlink("x/../link", folder.path().join("chain")).unwrap();
             // In a folder that is not read, so that it is refused for what it is.
             fs::hard_link(folder.path().join("a.md"), folder.path().join("hard")).unwrap();
-            for force in [&[][..], &["--force"]] {
+            // In turn, or both.
+            for force in [&[][..], &["--force"]].into_iter().skip((at + of) % one_in(2)).step_by(one_in(2)) {
                 let said = refused(folder.run(&[command, &["-o", output], force].concat()));
                 assert!(
                     said.contains("is an input of this command; write the results to another file"),
@@ -204,16 +206,14 @@ fn no_output_lies_in_a_store_however_the_store_is_named() {
         &["config", "show", "-o"],
         &["backup"],
     ];
-    for &command in commands {
-        for &(flags, variables) in stores {
-            for output in
-                ["store/chunkwright.sqlite3", "store/lock", "store/new", "link", "dangling", "folder/x"]
-            {
-                let arguments = [command, &[output, "--force"][..], flags].concat();
-                let said = refused(folder.run_with_variables(&arguments, variables));
-                assert!(said.contains("lies in the store `"), "{arguments:?} {said}");
-            }
-        }
+    let outputs = ["store/chunkwright.sqlite3", "store/lock", "store/new", "link", "dangling", "folder/x"];
+    // One that shares no factor with the numbers of stores and outputs: every output is tried with every store.
+    for case in (0..commands.len() * stores.len() * outputs.len()).step_by(one_in(7)) {
+        let (rest, output) = (case / outputs.len(), outputs[case % outputs.len()]);
+        let (command, (flags, variables)) = (commands[rest / stores.len()], stores[rest % stores.len()]);
+        let arguments = [command, &[output, "--force"][..], flags].concat();
+        let said = refused(folder.run_with_variables(&arguments, variables));
+        assert!(said.contains("lies in the store `"), "{arguments:?} {said}");
     }
     assert!(before == fs::read(folder.path().join("store/chunkwright.sqlite3")).unwrap());
     refused(folder.run(&["chunk", "docs", "-o", "data/store/chunkwright.sqlite3", "--force"]));
@@ -466,8 +466,9 @@ fn numbers_that_cannot_be_are_errors_in_our_words() {
     lines.push((vec!["eval", "--stability", "docs", "--edit-count", "1"], "sizes"));
     lines.push((vec!["tune", "docs", "--sizes", "64", "--preset", "auto"], "questions"));
     lines.push((vec!["tune", "docs", "--sizes", "64", "--preset", "auto"], "max-bytes"));
-    for (words, flag) in lines {
-        for number in numbers {
+    for (at, (words, flag)) in lines.into_iter().enumerate() {
+        // Every other one, or all.
+        for number in numbers.into_iter().skip(at % one_in(2)).step_by(one_in(2)) {
             // All of these edits, or presets, would be measured.
             if flag == "edit-count" && number == "100000" {
                 continue;

@@ -12,7 +12,7 @@ use crate::cli::Folder;
 use crate::services;
 
 /// Chunks of the manual.
-const PARTS: usize = 10_200;
+const PARTS: usize = 8_600;
 
 /// Ends a command that does not.
 const WATCHDOG: Duration = Duration::from_mins(5);

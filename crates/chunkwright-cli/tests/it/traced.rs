@@ -5,9 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Set to `full`, every call is swept, not one in a few.
-const SWEEP: &str = "CHUNKWRIGHT_SWEEP";
-
 /// Calls that change nothing on a disk. What is not named here does.
 const READS: &[&str] = &[
     "access",
@@ -28,11 +25,6 @@ const READS: &[&str] = &[
     "stat",
     "statx",
 ];
-
-/// One in `coarse` calls is struck, or every one in a full sweep.
-pub(crate) fn stride(coarse: usize) -> usize {
-    if std::env::var_os(SWEEP).is_some_and(|sweep| sweep == "full") { 1 } else { coarse }
-}
 
 pub(crate) fn is_read(call: &str) -> bool {
     READS.contains(&call)

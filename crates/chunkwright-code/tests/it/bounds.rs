@@ -11,6 +11,7 @@ use chunkwright::Document;
 use chunkwright_code::{CodeParser, LANGUAGES};
 
 use crate::samples;
+use crate::stride::one_in;
 
 /// Says which language the process is to read.
 const LANGUAGE: &str = "CHUNKWRIGHT_TEST_SOUP";
@@ -21,8 +22,9 @@ const SIZE: usize = 64 << 10;
 /// Memory that a source may take, plus what the allocator and the stack keep.
 const LIMIT: usize = (64 << 20) + 40 * SIZE + (16 << 20);
 
-/// Sources that nest without end, that several readings fit, or that are shuffled from the tokens of a sample.
-fn soups(sample: &str) -> Vec<(String, String)> {
+/// Sources that nest without end, that several readings fit, or that are shuffled from the tokens of a sample; `first`
+/// chooses among those of the first two kinds.
+fn soups(sample: &str, first: usize) -> Vec<(String, String)> {
     const REPEATED: &[&str] = &[
         "(", "[", "{", "<", "a<", "f(", "({", "a[b(c{", "a+", "!", "a,", "if (a) ", "if a {\n", "- 1 ", "\"",
         "/*", "+:", ",&", "!}", "*/ ", ".,", "/*;\n", "not ",
@@ -55,7 +57,9 @@ fn soups(sample: &str) -> Vec<(String, String)> {
         ("marks in any order".to_owned(), shuffled(&marks, " ")),
         ("the sample on one line".to_owned(), fill(&sample.replace('\n', " "))),
     ];
-    soups.extend(REPEATED.iter().map(|part| (format!("`{part}` repeated"), fill(part))));
+    // One in a few, others for each language: every part is repeated for several.
+    let repeated = REPEATED.iter().skip(first % one_in(5)).step_by(one_in(5));
+    soups.extend(repeated.map(|part| (format!("`{part}` repeated"), fill(part))));
     soups
 }
 
@@ -78,11 +82,12 @@ fn sample_of(parser: &CodeParser) -> &'static str {
 #[test]
 fn one_language_is_measured() {
     let Some(name) = env::var_os(LANGUAGE) else { return };
-    let parser = LANGUAGES.iter().find(|parser| parser.language().name == name).unwrap();
-    Document::parse("a", "x\n", *parser);
+    let at = LANGUAGES.iter().position(|parser| parser.language().name == name).unwrap();
+    let parser = LANGUAGES[at];
+    Document::parse("a", "x\n", parser);
     let Some(before) = account("VmHWM") else { return };
-    for (soup, source) in soups(sample_of(parser)) {
-        let document = Document::parse("a", source.as_str(), *parser);
+    for (soup, source) in soups(sample_of(parser), at) {
+        let document = Document::parse("a", source.as_str(), parser);
         assert!(!document.blocks().is_empty());
         let used = account("VmHWM").unwrap() - before;
         assert!(used <= LIMIT, "{soup}: {} MB for {} KB", used >> 20, source.len() >> 10);

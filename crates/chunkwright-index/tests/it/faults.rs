@@ -19,6 +19,7 @@ use chunkwright_source::NewSource;
 
 use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};
 use crate::kinds::for_each_local_store;
+use crate::stride::one_in;
 
 /// Does what another store does, but fails at one of its calls, and at every one after it.
 struct Failing {
@@ -219,8 +220,8 @@ fn a_failure_at_any_step_leaves_the_old_or_the_new_and_the_next_run_makes_it_goo
             if failed.is_ok() {
                 break;
             }
-            // A server takes its time: of its steps, one in eleven.
-            step += if ["sqlite", "memory"].contains(&kind) { 1 } else { 11 };
+            // Odd, since failures before and after a call take turns.
+            step += i64::try_from(one_in(3)).unwrap();
         }
         assert!(step > 20, "{kind}: only {step} steps");
     });
@@ -263,7 +264,7 @@ fn a_failure_at_any_step_of_a_put_leaves_the_old_or_the_new_and_the_next_one_mak
             if failed.is_ok() {
                 break;
             }
-            step += 1;
+            step += i64::try_from(one_in(3)).unwrap();
         }
         assert!(step > 20, "{kind}: only {step} steps");
     });

@@ -39,6 +39,8 @@ mod sources;
 mod sparse;
 mod sparse_vectors;
 mod strace;
+#[path = "../../../chunkwright/tests/it/stride.rs"]
+mod stride;
 mod threads;
 mod transfer;
 mod verify;

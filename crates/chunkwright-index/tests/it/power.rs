@@ -187,7 +187,7 @@ fn nothing_acknowledged_is_lost_when_the_power_fails() {
     if !strace::is_there() {
         return;
     }
-    let cuts = std::env::var_os(CUTS).map_or(80, |cuts| cuts.to_str().unwrap().parse().unwrap());
+    let cuts = std::env::var_os(CUTS).map_or(30, |cuts| cuts.to_str().unwrap().parse().unwrap());
     println!("seed {SEED}, {cuts} cuts");
     let folder = tempfile::tempdir().unwrap();
     let places = Places::of(folder.path());

@@ -39,15 +39,15 @@ fn the_parts_of_a_source_are_the_source() {
         let folder = tempfile::tempdir().unwrap();
         let store = open(kind, folder.path());
         // More than one piece of those that servers keep.
-        let (generation, written) = write(&*store, 3 << 20);
+        let (generation, written) = write(&*store, 9 << 18);
         for (document, text, file) in &written {
             for (form, expected) in [(SourceForm::Text, text.as_bytes()), (SourceForm::File, &**file)] {
                 let range = |offset, limit| SourceRange { document, form, offset, limit };
                 let read = |offset, limit| store.source(&generation, range(offset, limit)).unwrap().unwrap();
                 let mut all = Vec::new();
                 while all.len() < expected.len() {
-                    let part = read(all.len() as u64, 777_777);
-                    assert!((1..=777_777).contains(&part.bytes.len()), "{kind} {form:?}");
+                    let part = read(all.len() as u64, 1_333_333);
+                    assert!((1..=1_333_333).contains(&part.bytes.len()), "{kind} {form:?}");
                     assert_eq!(part.length, expected.len() as u64, "{kind} {form:?}");
                     all.extend(part.bytes);
                 }

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use crate::fixture::{Bag, COLLECTION, Fixture, chunker, for_each_store, now};
 use crate::kinds::unique;
 use crate::servers;
+use crate::stride::one_in;
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus")
@@ -29,7 +30,11 @@ fn corpus() -> PathBuf {
 fn questions() -> Vec<String> {
     let lines = std::fs::read_to_string(corpus().with_file_name("questions.jsonl")).unwrap();
     let question = |line: &str| -> Value { serde_json::from_str(line).unwrap() };
-    lines.lines().step_by(3).map(|line| question(line)["question"].as_str().unwrap().to_owned()).collect()
+    lines
+        .lines()
+        .step_by(3 * one_in(3))
+        .map(|line| question(line)["question"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// The corpus in a store of this kind, in more than 500 chunks.

@@ -19,4 +19,6 @@ mod servers;
 mod sources;
 #[path = "../../../chunkwright-index/tests/it/sparse_vectors.rs"]
 mod sparse_vectors;
+#[path = "../../../chunkwright/tests/it/stride.rs"]
+mod stride;
 mod world;

@@ -20,7 +20,8 @@ use crate::fixture::{Bag, chunker};
 use crate::kinds::{self, on_server, unique};
 use crate::proxy::{Fault, Proxy};
 use crate::servers;
-use crate::world::{for_each_world, sweep};
+use crate::stride::one_in;
+use crate::world::for_each_world;
 
 const C: &str = "notes";
 
@@ -132,7 +133,7 @@ fn a_crash_at_any_request_leaves_one_version_and_the_next_write_clears_up() {
             let folder = tempfile::tempdir().unwrap();
             world.renew();
             let (mut old_seen, mut new_seen) = (0, 0);
-            for at in world.faults() {
+            for at in world.faults(6) {
                 let place = format!("{} {:?}", world.name(), fault(at));
                 world.set(Fault::None);
                 let store = world.open(folder.path());
@@ -182,7 +183,7 @@ fn a_crash_while_a_generation_is_begun_switched_to_or_removed_is_named_and_put_r
         ];
         let mut found = HashMap::new();
         for (step, run) in steps {
-            for at in world.faults() {
+            for at in world.faults(11) {
                 let place = format!("{} {step} {at}", world.name());
                 world.set(Fault::None);
                 let store = world.open(folder.path());
@@ -223,7 +224,7 @@ fn a_crash_while_a_generation_is_begun_switched_to_or_removed_is_named_and_put_r
 fn a_request_that_is_sent_again_because_its_answer_was_lost_does_no_harm() {
     for_each_server(|url| {
         let proxy = Proxy::before(url);
-        for at in (0..).step_by(sweep(3)) {
+        for at in (0..).step_by(one_in(7)) {
             let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
             let place = format!("{url} {at}");
             let store = open(&proxy.url(url), &prefix, folder.path(), 2);
@@ -248,7 +249,7 @@ fn two_writers_at_once_leave_one_version_whole() {
     for_each_server(|url| {
         let proxy = Proxy::before(url);
         let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
-        for at in (0..).step_by(sweep(3)) {
+        for at in (0..).step_by(one_in(7)) {
             let place = format!("{url} {at}");
             let (slow, fast) =
                 (open(&proxy.url(url), &prefix, folder.path(), 0), open(url, &prefix, folder.path(), 0));
@@ -372,7 +373,7 @@ fn terms_of_another_analysis_are_not_searched_and_are_made_again_beside() {
         // Without a fault, and stopped at requests.
         let stops = [(&unrecorded, usize::MAX), (&before, usize::MAX)].into_iter();
         let (mut old_seen, mut new_seen) = (0, 0);
-        for (version, at) in stops.chain(world.faults().step_by(sweep(3)).map(|at| (&before, at))) {
+        for (version, at) in stops.chain(world.faults(6).step_by(one_in(3)).map(|at| (&before, at))) {
             let place = format!("{} {version} {at}", world.name());
             let folder = tempfile::tempdir().unwrap();
             world.renew();

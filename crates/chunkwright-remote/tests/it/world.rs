@@ -9,14 +9,7 @@ use chunkwright_remote::{Double, Fault as Lost};
 use crate::kinds::unique;
 use crate::proxy::{Fault, Proxy};
 use crate::remote::{for_each_server, open};
-
-/// Set to `full`, servers lose every request, not one in a few. The double always does.
-const SWEEP: &str = "CHUNKWRIGHT_SWEEP";
-
-/// One request in `coarse` fails, or every one in a full sweep.
-pub(crate) fn sweep(coarse: usize) -> usize {
-    if std::env::var_os(SWEEP).is_some_and(|sweep| sweep == "full") { 1 } else { coarse }
-}
+use crate::stride::one_in;
 
 /// See the module.
 pub(crate) enum World {
@@ -85,9 +78,9 @@ impl World {
         }
     }
 
-    /// The numbers of requests to fail at: all, or one in a few.
-    pub(crate) fn faults(&self) -> impl Iterator<Item = usize> + use<> {
-        (0..).step_by(if matches!(self, Self::Double(_)) { 1 } else { sweep(6) })
+    /// The numbers of requests to fail at: all of the double, and one in `coarse` of a server.
+    pub(crate) fn faults(&self, coarse: usize) -> impl Iterator<Item = usize> + use<> {
+        (0..).step_by(if matches!(self, Self::Double(_)) { 1 } else { one_in(coarse) })
     }
 
     /// Writes `by` in place of `what` in the JSON of every entry that is put from now on.

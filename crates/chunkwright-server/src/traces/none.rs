@@ -12,6 +12,7 @@ use tracing_subscriber::layer::Identity;
 pub enum Traces {}
 
 impl Traces {
+    #[expect(clippy::unused_self, reason = "as where there are traces")]
     pub(crate) fn layer<S: Subscriber>(&self) -> impl Layer<S> + use<S> {
         Identity::new()
     }

@@ -11,6 +11,8 @@ mod parents;
 mod properties;
 mod registries;
 mod spec;
+mod stride;
+mod words;
 mod work;
 
 /// The parsers whose formats the specification may name.

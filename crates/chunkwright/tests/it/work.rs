@@ -89,7 +89,7 @@ fn hostile(size: usize) -> Vec<(&'static str, String)> {
 
 #[test]
 fn eight_times_the_text_is_at_most_nine_times_the_work() {
-    let sizes = [8_000, 16_000, 32_000, 64_000];
+    let sizes = [8_000, 16_000, 64_000];
     for preset in PRESETS {
         let shares: Vec<Vec<f64>> = sizes
             .map(|size| hostile(size).iter().map(|(_, text)| work(text, PARSERS[0], preset.name)).collect())
@@ -98,8 +98,8 @@ fn eight_times_the_text_is_at_most_nine_times_the_work() {
             let series: Vec<f64> = shares.iter().map(|shares| shares[index]).collect();
             // The smallest may be one chunk, and nothing to divide.
             let base = series[0].max(series[1]);
-            assert!(series[3] <= base * 9.0 / 8.0 + 0.5, "{}: {name}: {series:?}", preset.name);
-            assert!(series[3] <= 12.0, "{}: {name} counts each byte {series:?} times", preset.name);
+            assert!(series[2] <= base * 9.0 / 8.0 + 0.5, "{}: {name}: {series:?}", preset.name);
+            assert!(series[2] <= 12.0, "{}: {name} counts each byte {series:?} times", preset.name);
         }
     }
 }
@@ -153,13 +153,13 @@ fn hostile_syntax(size: usize) -> Vec<(&'static str, &'static str, String)> {
 
 #[test]
 fn every_format_is_read_and_cut_in_linear_work() {
-    let sizes = [4_000, 8_000, 16_000, 32_000];
+    let sizes = [4_000, 32_000];
     let preset = PRESETS[0].name;
     for (index, (format, name, _)) in hostile_syntax(10).iter().enumerate() {
         let parser = PARSERS.iter().find(|parser| parser.name() == *format).unwrap();
         let series = sizes.map(|size| work(&hostile_syntax(size)[index].2, *parser, preset));
-        assert!(series[3] <= series[0] * 9.0 / 8.0 + 0.5, "{format}: {name}: {series:?}");
+        assert!(series[1] <= series[0] * 9.0 / 8.0 + 0.5, "{format}: {name}: {series:?}");
         // Keys nested deep have long paths, which are measured as well.
-        assert!(series[3] <= 40.0, "{format}: {name} counts each byte {series:?} times");
+        assert!(series[1] <= 40.0, "{format}: {name} counts each byte {series:?} times");
     }
 }

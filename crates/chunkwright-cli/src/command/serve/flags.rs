@@ -6,6 +6,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+#[cfg(not(feature = "otlp"))]
+use anyhow::ensure;
 use anyhow::{Context, Result};
 use chunkwright_engine::settings::{API_KEY, LOG_LEVEL};
 use chunkwright_server::{
@@ -103,7 +105,6 @@ pub(super) struct LogFlags {
     log_level: Option<String>,
     /// Send traces to the OpenTelemetry collector at this address, by OTLP over HTTP, such as http://127.0.0.1:4318; also in
     /// the variable OTEL_EXPORTER_OTLP_ENDPOINT
-    #[cfg(feature = "otlp")]
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
 }
@@ -189,8 +190,8 @@ impl LogFlags {
     }
 
     #[cfg(not(feature = "otlp"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as where there are traces")]
     fn traces(&self) -> Result<Option<Traces>> {
+        ensure!(self.otlp.is_none(), "this program was built without traces; build it with `--features otlp`");
         Ok(None)
     }
 }

@@ -1,0 +1,30 @@
+//! Words are those of Unicode, which another library counts.
+
+use chunkwright::{TokenCounter, Words};
+use proptest::prelude::*;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::stride::one_in;
+
+#[track_caller]
+fn check(text: &str) {
+    assert_eq!(Words.count(text), text.unicode_words().count(), "{text:?}");
+}
+
+#[test]
+fn words_are_those_of_unicode() {
+    check("It's 3.5 e.g. well-known (see a_b), “so” … Ещё «раз» — 数据库，连接。done");
+    // Every character that is assigned, but for most of the rare ideographs, and a few of those that are not.
+    let rare = ('\u{20000}'..='\u{dffff}').chain('\u{e1000}'..=char::MAX).step_by(one_in(97));
+    let all = ('\0'..='\u{1ffff}').chain('\u{e0000}'..='\u{e0fff}').chain(rare);
+    for c in all.filter(|c| !c.is_ascii_whitespace()) {
+        check(&format!("a{c}b {c} 1{c}2 字{c}字 a{c} {c}b"));
+    }
+}
+
+proptest! {
+    #[test]
+    fn words_of_any_text_are_those_of_unicode(text in "([a-c1-3._,:;'\"’，а-в数据 \n-]|\\PC|[\u{300}\u{200d}\u{1F1E6}\u{1F1E7}]){0,24}") {
+        check(&text);
+    }
+}
