@@ -128,8 +128,8 @@ pub use questions::{
 pub use registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
 pub use roots::Roots;
 pub use search::{
-    Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,
-    SearchedCollection, Translation,
+    Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, Needs, OptionGroup, OptionValues,
+    SEARCH_OPTIONS, SearchAnswer, SearchOption, SearchRequest, SearchedCollection, Switch, Translation,
 };
 pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};

@@ -6,6 +6,7 @@
 //! In answers, an absent value has no key: `null` is never written, and no schema of an answer allows it. An empty list
 //! is a value.
 
+mod search;
 mod shape;
 
 use chunkwright::diff::{Change, Diff, Summary};
@@ -32,6 +33,8 @@ use crate::{
     TuneCandidate, settings::Setting,
 };
 
+pub(crate) use search::with_ranges;
+pub use search::{of_option, of_search};
 pub use shape::check_shape;
 
 /// A type that is read or written as JSON.

@@ -244,12 +244,17 @@ impl ChunkOptions {
     }
 }
 
+/// A help text with each of its paragraphs on one line.
+pub fn paragraphs(help: &str) -> String {
+    let lines = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let help = help.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    help.trim().split("\n\n").map(lines).collect::<Vec<_>>().join("\n\n")
+}
+
 /// The help of a key, as paragraphs of one line each with blank lines between them; with the members of the registry
 /// that its values come from.
 pub fn help_of(key: &Key) -> String {
-    let lines = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    let lines_of = key.help.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let help = lines_of.trim().split("\n\n").map(lines).collect::<Vec<_>>().join("\n\n");
+    let help = paragraphs(key.help);
     if key.name != "strategy" {
         return help;
     }

@@ -117,6 +117,9 @@ impl Error {
             Self::LargeDiff { .. } | Self::LargePreview { .. } => TOO_LARGE,
             Self::Filter(_)
             | Self::TooSmall { .. }
+            | Self::OptionValue { .. }
+            | Self::OptionNeeds { .. }
+            | Self::UnknownOption { .. }
             | Self::Offset { .. }
             | Self::PageSize { .. }
             | Self::NamedAndAll

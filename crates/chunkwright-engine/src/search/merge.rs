@@ -17,10 +17,10 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
-use chunkwright_index::{Answer, Hit as FoundHit, Kept, Mode, Model};
+use chunkwright_index::{Answer, Duplicates, Hit as FoundHit, Kept, Mode, Model};
 
+use super::Snapshot;
 use super::hit::{Hit, HitPlace};
-use super::{Duplicates, Snapshot};
 
 /// How the hits of several lists are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

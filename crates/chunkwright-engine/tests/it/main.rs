@@ -12,6 +12,7 @@ mod owner;
 mod put_and_search;
 mod registries;
 mod search;
+mod search_options;
 
 #[test]
 fn the_example_of_the_guide_runs() -> Result<(), Box<dyn std::error::Error>> {
