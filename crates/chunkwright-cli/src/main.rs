@@ -15,7 +15,6 @@ mod candidates;
 mod choice;
 mod command;
 mod evaluation;
-mod expand;
 mod help;
 mod input;
 mod interrupt;

@@ -1,9 +1,13 @@
-//! Search flags that `search`, `eval` and `tune` share.
+//! Flags that are options of searches, made from the engine's table of them.
 
-use anyhow::{Result, bail};
-use chunkwright_engine::{Fusion, Mode};
-use clap::builder::TypedValueParser;
-use clap::{Args, ValueEnum};
+use anyhow::Result;
+use chunkwright_engine::{
+    Filter, Mode, OptionGroup, OptionValues, SEARCH_OPTIONS, SearchOption, SearchRequest,
+};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use serde_json::Value;
 
 use crate::choice::choice;
 
@@ -12,70 +16,140 @@ pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     choice(&[("hybrid", ""), ("dense", ""), ("sparse", ""), ("lexical", "")])
 }
 
-/// How the rankings of the stages become one.
-#[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Searching")]
-pub(crate) struct FusionFlags {
-    /// How rankings are fused: `sum` (of scores scaled to 0..1) or `rrf` (reciprocal rank fusion)
-    #[arg(long, value_name = "HOW", default_value = "sum", hide_short_help = true)]
-    fusion: FusionFlag,
-    #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = dense_weight_help(), hide_short_help = true)]
-    dense_weight: Option<f64>,
-    #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = sparse_weight_help(), hide_short_help = true)]
-    sparse_weight: Option<f64>,
-    #[arg(long, value_name = "K", value_parser = rrf_k, allow_negative_numbers = true, help = rrf_k_help(), hide_short_help = true)]
-    rrf_k: Option<f64>,
-}
+/// Options that were given as flags, by their names.
+pub(crate) type Given = Vec<(&'static str, Value)>;
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FusionFlag {
-    Sum,
-    Rrf,
-}
+/// Declares the flags of groups of options.
+macro_rules! flags_of {
+    ($($(#[doc = $doc:literal])+ $Flags:ident = $($group:ident $heading:expr),+;)*) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $Flags(pub(crate) Given);
 
-fn weight(text: &str) -> Result<f64, String> {
-    let weight = text.parse().ok().filter(|weight| (0.0..=1.0).contains(weight));
-    weight.ok_or_else(|| "it must be a number from 0 to 1".into())
-}
-
-fn rrf_k(text: &str) -> Result<f64, String> {
-    let k = text.parse().ok().filter(|k: &f64| k.is_finite() && *k >= 0.0);
-    k.ok_or_else(|| "it must be a number from 0".into())
-}
-
-fn dense_weight_help() -> String {
-    let usual = Fusion::DENSE_WEIGHT;
-    format!("Share of the dense score in a sum, from 0 (lexical only) to 1 (dense only) [default: {usual}]")
-}
-
-fn sparse_weight_help() -> String {
-    let usual = Fusion::SPARSE_WEIGHT;
-    format!(
-        "Share of the sparse score in what the dense one leaves of a sum, from 0 (lexical only) to 1, for models with \
-         sparse vectors [default: {usual:.2}]"
-    )
-}
-
-fn rrf_k_help() -> String {
-    let usual = Fusion::RRF_K;
-    format!(
-        "Constant of reciprocal rank fusion, at least 0; greater values weigh the first ranks less [default: {usual}]"
-    )
-}
-
-impl FusionFlags {
-    /// The fusion of the index.
-    pub(crate) fn fusion(self) -> Result<Fusion> {
-        match self.fusion {
-            FusionFlag::Sum if self.rrf_k.is_some() => bail!("`--rrf-k` is for `--fusion rrf`"),
-            FusionFlag::Rrf if self.dense_weight.or(self.sparse_weight).is_some() => {
-                bail!("ranks have no weights; `--dense-weight` and `--sparse-weight` are for `--fusion sum`")
+        impl FromArgMatches for $Flags {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+                Ok(Self([$(OptionGroup::$group),+].into_iter().flat_map(|group| read(group, matches)).collect()))
             }
-            FusionFlag::Sum => Ok(Fusion::WeightedSum {
-                dense_weight: self.dense_weight.unwrap_or(Fusion::DENSE_WEIGHT),
-                sparse_weight: self.sparse_weight.unwrap_or(Fusion::SPARSE_WEIGHT),
-            }),
-            FusionFlag::Rrf => Ok(Fusion::Rrf { k: self.rrf_k.unwrap_or(Fusion::RRF_K) }),
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
         }
+
+        impl Args for $Flags {
+            fn augment_args(command: Command) -> Command {
+                $(let command = augment(OptionGroup::$group, $heading, command);)+
+                command
+            }
+
+            fn augment_args_for_update(command: Command) -> Command {
+                Self::augment_args(command)
+            }
+        }
+    )*};
+}
+
+flags_of! {
+    /// Flags that say what is in an answer.
+    AnswerFlags = Answer None;
+    /// Flags that say how far hits are ranked.
+    RankingFlags = Ranking None;
+    /// Flags that say how rankings become one.
+    FusionFlags = Fusion Some("Searching");
+    /// Flags that say what a chunk is read with.
+    ExpandFlags = Expansion Some("Expansion");
+    /// Flags that say which collections are searched, beside their names.
+    ScopeFlags = Collections Some("Collection");
+}
+
+/// The search that flags alone describe.
+pub(crate) fn request_of(given: &Given) -> Result<SearchRequest> {
+    Ok(SearchRequest::read("", given.clone())?)
+}
+
+/// Options that a letter stands for too.
+const LETTERS: [(&str, char); 3] = [("mode", 'm'), ("top_k", 'k'), ("expand", 'e')];
+
+fn options(group: OptionGroup) -> impl Iterator<Item = &'static SearchOption> {
+    SEARCH_OPTIONS.iter().filter(move |option| option.group == group)
+}
+
+fn read(group: OptionGroup, matches: &ArgMatches) -> Given {
+    let given = |option: &&SearchOption| matches.value_source(option.name) == Some(ValueSource::CommandLine);
+    let value = |option: &'static SearchOption| match option.values {
+        OptionValues::Filter => {
+            let filters = matches.get_many::<Filter>(option.name).unwrap_or_default();
+            serde_json::to_value(filters.cloned().fold(Filter::default(), Filter::and)).unwrap_or_default()
+        }
+        _ => match option.switch {
+            Some(switch) => switch.value.into(),
+            None if option.values == OptionValues::Flag => true.into(),
+            None => matches.get_one::<String>(option.name).cloned().into(),
+        },
+    };
+    options(group).filter(given).map(|option| (option.name, value(option))).collect()
+}
+
+fn augment(group: OptionGroup, heading: Option<&'static str>, command: Command) -> Command {
+    let command = command.next_help_heading(heading);
+    let command = command.args(options(group).filter_map(|option| Some(flag(option, option.flag()?))));
+    command.next_help_heading(None)
+}
+
+fn flag(option: &'static SearchOption, name: String) -> Arg {
+    let help = option.help();
+    let first = help.split("\n\n").next().unwrap_or_default().to_owned();
+    let mut arg =
+        Arg::new(option.name).long(name).hide_short_help(option.group == OptionGroup::Fusion).help(first);
+    if let Some((_, letter)) = LETTERS.iter().find(|(name, _)| *name == option.name) {
+        arg = arg.short(*letter);
+    }
+    if help.contains("\n\n") {
+        arg = arg.long_help(help.clone());
+    }
+    if let Some(switch) = option.switch {
+        return arg.action(ArgAction::SetTrue).help(switch.help);
+    }
+    if option.group == OptionGroup::Collections {
+        arg = arg.conflicts_with("collection");
+    }
+    arg = match option.values {
+        OptionValues::Flag => return arg.action(ArgAction::SetTrue),
+        OptionValues::OneOf(names) => arg.value_parser(PossibleValuesParser::new(names)),
+        OptionValues::Number(..) | OptionValues::Decimal(..) => arg.allow_negative_numbers(true),
+        OptionValues::Expand => arg.visible_alias("window"),
+        OptionValues::Filter => arg
+            .action(ArgAction::Append)
+            .value_parser(Filter::parse)
+            .help(format!("{help}; if given twice, both must hold")),
+        _ => arg,
+    };
+    let default = match (option.default)() {
+        // A third.
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().map(|it| ((it * 1e2).round() / 1e2).to_string())
+        }
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(name) => Some(name),
+        _ => None,
+    };
+    if let Some(default) = default {
+        arg = arg.default_value(default);
+    }
+    arg.value_name(value_name(option))
+}
+
+/// What help texts show in place of a value.
+fn value_name(option: &SearchOption) -> &'static str {
+    match (option.name, option.values) {
+        ("mode", _) => "MODE",
+        ("fusion", _) => "HOW",
+        ("rrf_k", _) => "K",
+        ("min_relevance", _) => "X",
+        (_, OptionValues::Decimal(..)) => "0..1",
+        (_, OptionValues::Expand) => "parent|merge|N",
+        (_, OptionValues::Filter) => "EXPRESSION",
+        _ => "N",
     }
 }

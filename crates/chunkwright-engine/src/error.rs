@@ -443,6 +443,36 @@ pub enum Error {
         /// The least value.
         least: usize,
     },
+    /// An option of a search that does not take a value.
+    #[error("`{option}` is `{value}`; it must be {expected}")]
+    OptionValue {
+        /// Its name.
+        option: &'static str,
+        /// Where it stands in a request.
+        pointer: &'static str,
+        /// The value.
+        value: String,
+        /// What it must be.
+        expected: String,
+    },
+    /// An option of a search that has no effect without another.
+    #[error("`{option}` needs `{needed}`; give both, or leave it out")]
+    OptionNeeds {
+        /// Its name.
+        option: &'static str,
+        /// Where it stands in a request.
+        pointer: &'static str,
+        /// What it needs.
+        needed: String,
+    },
+    /// An option that searches do not have.
+    #[error("searches have no option `{name}`; {right}")]
+    UnknownOption {
+        /// The name.
+        name: String,
+        /// What would be right.
+        right: String,
+    },
     /// A page size out of range.
     #[error("`limit` is `{limit}`; it must be from 1 to {most}")]
     PageSize {

@@ -113,9 +113,10 @@ pub use crate::request::questions::{
 pub use crate::request::registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
 pub use crate::request::resolve::{ResolveAnswer, ResolveRequest};
 pub use crate::request::search::hit::{FoundPassage, Hit, HitPlace};
-pub use crate::request::search::{
-    Budget, ExpandRequest, Found, LeftOutHit, SearchAnswer, SearchRequest, SearchedCollection, Translation,
+pub use crate::request::search::options::{
+    ExpandRequest, Needs, OptionGroup, OptionValues, SEARCH_OPTIONS, SearchOption, SearchRequest, Switch,
 };
+pub use crate::request::search::{Budget, Found, LeftOutHit, SearchAnswer, SearchedCollection, Translation};
 pub use crate::request::shard::{Shard, ShardError};
 pub use crate::request::task::{PutDocument, Task};
 pub use crate::request::transfer::{ExportRequest, ImportAnswer};

@@ -41,8 +41,9 @@ use crate::request::preview::{PreviewAnswer, PreviewRequest};
 use crate::request::put::{PutAnswer, PutRequest};
 use crate::request::registries::{PresetEntry, RegistriesAnswer};
 use crate::request::resolve::{ResolveAnswer, ResolveRequest};
+use crate::request::search::SearchAnswer;
 use crate::request::search::hit::{FoundPassage, Hit};
-use crate::request::search::{SearchAnswer, SearchRequest};
+use crate::request::search::options::SearchRequest;
 use crate::request::transfer::{ExportRequest, ImportAnswer};
 use crate::settings::Setting;
 use crate::{
@@ -50,6 +51,7 @@ use crate::{
     Statistics, StatisticsRequest,
 };
 
+pub use crate::request::search::schema::{of_option, of_search};
 pub use crate::settings::schema::{RequestedSettings, of_settings};
 pub use shape::{Misshapen, check_shape};
 

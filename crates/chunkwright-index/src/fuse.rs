@@ -15,6 +15,7 @@ pub enum Fusion {
     /// Reciprocal rank fusion: the sum of `1 / (k + rank)` over the stages. Scores play no part.
     Rrf {
         /// The larger, the less the first ranks weigh. Not negative.
+        #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
         k: f64,
     },
     /// `dense_weight * dense + (1 - dense_weight) * tokens`, where `tokens` is `lexical`, or with a sparse
@@ -22,9 +23,11 @@ pub enum Fusion {
     /// to 0..1 over its candidates; a chunk that a stage did not find has 0 there.
     WeightedSum {
         /// From 0 (words only) to 1 (meaning only).
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
         dense_weight: f64,
         /// From 0 (BM25 only) to 1 (the model's weights only). Of no effect without a sparse stage.
         #[serde(default = "sparse_weight")]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
         sparse_weight: f64,
     },
 }

@@ -275,6 +275,15 @@ impl SearchOptions {
     /// Most hits of one search.
     pub const MAX_TOP_K: usize = 1000;
 
+    /// The default of [`top_k`](Self::top_k).
+    pub const TOP_K: usize = 5;
+
+    /// The default of [`candidates`](Self::candidates).
+    pub const CANDIDATES: usize = 200;
+
+    /// The default of [`rerank`](Self::rerank).
+    pub const RERANK: usize = 50;
+
     fn check(&self) -> Result<(), SearchError> {
         if !(1..=Self::MAX_TOP_K).contains(&self.top_k) {
             return Err(SearchError::TopK(self.top_k));
@@ -313,11 +322,11 @@ impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             mode: Mode::default(),
-            top_k: 5,
+            top_k: Self::TOP_K,
             filter: Filter::default(),
             fusion: Fusion::default(),
-            candidates: 200,
-            rerank: 50,
+            candidates: Self::CANDIDATES,
+            rerank: Self::RERANK,
             per_document: None,
             duplicates: Duplicates::default(),
             min_relevance: Some(0.0),

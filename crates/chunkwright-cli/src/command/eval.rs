@@ -10,7 +10,7 @@ use chunkwright_engine::{EditsRequest, EvaluateRequest, Mode};
 use crate::app::{CutFlags, Global, Outcome};
 use crate::evaluation::{EvaluationFlags, Steps, presets};
 use crate::output::{Output, OutputFlags};
-use crate::searching::mode;
+use crate::searching::{mode, request_of};
 use crate::text::count;
 
 /// Measure how well presets serve your documents: what searches find and edits keep
@@ -84,7 +84,7 @@ impl Eval {
             chunks: self.chunks.clone(),
             sizes: flags.sizes.clone(),
             modes: self.mode.clone(),
-            fusion: flags.fusion.fusion()?,
+            fusion: request_of(&flags.fusion.0)?.fusion,
             budgets: self.budget.clone(),
             ks: self.k.clone(),
             per_question: self.per_question,

@@ -7,8 +7,8 @@ use chunkwright_engine::{Access, FetchAnswer, FetchRequest, SourceForm};
 use clap::ValueEnum;
 
 use crate::app::{CollectionFlags, Global, Outcome};
-use crate::expand::ExpandFlags;
 use crate::output::{FieldFlags, Format, TargetFlags};
+use crate::searching::{ExpandFlags, request_of};
 use crate::text::{bold, count, dim, plain, plain_lines};
 
 /// Get a document, a chunk or lines from a collection
@@ -71,7 +71,7 @@ impl Fetch {
         let results = self.target.check(global, &[], Some(general), self.fields.clone())?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let collection = engine.default_collection();
-        let request = FetchRequest { reference: self.reference.clone(), expand: self.expand.request() };
+        let request = FetchRequest { reference: self.reference.clone(), expand: request_of(&self.expand.0)?.expand };
         // The file of a document is streamed in parts, and its chunks are not read.
         if format == FetchFormat::Raw
             && request.expand.is_none()

@@ -2,15 +2,14 @@
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, Duplicates, Explained, Filter, Found, FoundPassage, Hit, Kept, Mode, NoticeCode, SearchAnswer,
+    Access, Explained, Found, FoundPassage, Hit, Kept, NoticeCode, SearchAnswer,
     SearchRequest, Stage, Verdict,
 };
 
 use crate::app::{Global, Outcome};
-use crate::expand::ExpandFlags;
 use crate::keys::{CollectionsFlags, RerankerFlags};
 use crate::output::{Output, OutputFlags};
-use crate::searching::{FusionFlags, mode};
+use crate::searching::{AnswerFlags, ExpandFlags, FusionFlags, RankingFlags, ScopeFlags};
 use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, terminal_width};
 
 /// Search one collection or several
@@ -27,42 +26,11 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 /// With --expand the results are passages of the source, each with the hits inside it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Search {
     /// What to search for; it may contain conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
     query: String,
-    /// Stages to run; `hybrid` runs every stage that the collection has
-    #[arg(short, long, default_value = "hybrid", value_parser = mode())]
-    mode: Mode,
-    /// Number of hits
-    #[arg(short = 'k', long, value_name = "N", default_value_t = 5)]
-    top_k: usize,
-    /// Number of hits to leave out before the first: `-k 10 --offset 10` is the second page of 10
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    offset: usize,
-    /// Maximum number of tokens of all text in the answer, counted by the configured `tokenizer`; hits that do not fit are left out
-    #[arg(long, value_name = "N")]
-    max_tokens: Option<usize>,
-    /// Only chunks that match: conditions FIELD=VALUE on any field of the record (also !=, >, >=, <, <=, ^= for a
-    /// prefix, ~ for a glob), joined by `and`, `or`, `not` and parentheses; if given twice, both must hold
-    #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
-    filter: Vec<Filter>,
-    /// Search every generation of the collection, not only the current one
-    #[arg(long)]
-    all_versions: bool,
-    /// Maximum number of hits per document
-    #[arg(long, value_name = "N")]
-    per_document: Option<usize>,
-    /// Show hits with the same text as a better one instead of collapsing them
-    #[arg(long)]
-    keep_duplicates: bool,
-    /// Least relevance of a hit, from 0 to 1; 0 shows all [default: that of the model, see docs/searching.md]
-    #[arg(long, value_name = "X")]
-    min_relevance: Option<f64>,
-    /// Of a page that is there in several languages (docs/en/x.md, docs/ru/x.md, x.zh.md), show hits of one: that of the
-    /// best hit
-    #[arg(long)]
-    collapse_translations: bool,
+    #[command(flatten)]
+    answer: AnswerFlags,
     /// Explain why this chunk is or is not in the answer
     #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
     explain: Option<String>,
@@ -70,19 +38,14 @@ pub(crate) struct Search {
     fusion: FusionFlags,
     #[command(flatten)]
     reranker: RerankerFlags,
-    /// Number of candidates that each stage hands to the fusion, and the last hit that pages can reach
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    candidates: usize,
-    /// Number of best hits that the reranker orders again
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    rerank: usize,
+    #[command(flatten)]
+    ranking: RankingFlags,
     #[command(flatten)]
     expand: ExpandFlags,
     #[command(flatten)]
     collections: CollectionsFlags,
-    /// Search every collection of the store
-    #[arg(long, conflicts_with = "collection", help_heading = "Collection")]
-    all_collections: bool,
+    #[command(flatten)]
+    scope: ScopeFlags,
     #[command(flatten)]
     output: OutputFlags,
 }
@@ -103,7 +66,7 @@ impl Search {
         let engine = global.engine(&[&self.collections.one, &self.reranker], Access::Read)?;
         let request = self.request()?;
         if let Some(id) = &self.explain {
-            if self.all_collections || self.collections.named.len() > 1 {
+            if request.all_collections || self.collections.named.len() > 1 {
                 bail!("`--explain` is about a chunk of one collection; name it by one `-c`");
             }
             let collection = engine.default_collection();
@@ -128,26 +91,11 @@ impl Search {
     }
 
     fn request(&self) -> Result<SearchRequest> {
-        Ok(SearchRequest {
-            query: self.query.clone(),
-            collections: self.collections.named.clone(),
-            all_collections: self.all_collections,
-            mode: self.mode,
-            top_k: self.top_k,
-            offset: self.offset,
-            candidates: self.candidates,
-            filter: self.filter.iter().cloned().fold(Filter::default(), Filter::and),
-            all_versions: self.all_versions,
-            fusion: self.fusion.fusion()?,
-            rerank: self.rerank,
-            per_document: self.per_document,
-            duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
-            collapse_translations: self.collapse_translations,
-            text: self.output.names("text"),
-            min_relevance: self.min_relevance,
-            expand: self.expand.request(),
-            max_tokens: self.max_tokens,
-        })
+        let groups = [&self.scope.0, &self.answer.0, &self.ranking.0, &self.fusion.0, &self.expand.0];
+        let text = ("text", self.output.names("text").into());
+        let given = groups.into_iter().flatten().cloned().chain([text]);
+        let request = SearchRequest::read(&self.query, given)?;
+        Ok(SearchRequest { collections: self.collections.named.clone(), ..request })
     }
 }
 

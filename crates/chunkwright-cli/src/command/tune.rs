@@ -9,7 +9,7 @@ use chunkwright_engine::{Mode, Origin, Proposal, TuneCandidate, TuneRequest};
 use crate::app::{CutFlags, Global, Outcome};
 use crate::evaluation::{EvaluationFlags, Steps, presets};
 use crate::output::{Output, OutputFlags};
-use crate::searching::mode;
+use crate::searching::{mode, request_of};
 use crate::text::{Table, bold, count, dim, green, grouped, plain, yellow};
 
 /// Propose the preset and the size that find the most on your documents
@@ -94,7 +94,7 @@ impl Tune {
             presets: presets(&self.cut),
             sizes: flags.sizes.clone(),
             mode: self.mode,
-            fusion: flags.fusion.fusion()?,
+            fusion: request_of(&flags.fusion.0)?.fusion,
             max_questions: self.questions,
             max_bytes: self.max_bytes,
             budget_tokenizer: flags.budget_tokenizer.clone(),

@@ -147,7 +147,9 @@ fn what_is_found_comes_with_its_section_once() {
     let run = folder.run(&["search", "installer", "--expand", "all"]);
     assert!(
         run.code == 2
-            && run.stderr.contains("`all` is not an expansion; expected `parent`, `merge` or a number"),
+            && run
+                .stderr
+                .contains("`expand` is `all`; it must be `parent`, `merge` or a number of neighbours"),
         "{run:?}"
     );
     let run = folder.run(&["search", "xylophone", "--expand", "1"]);
@@ -189,7 +191,7 @@ fn a_chunk_is_fetched_with_its_section_or_its_neighbours() {
     assert_eq!(folder.run(&["fetch", "guide.md#3", "--window", "1"]).success(), neighbours);
     folder
         .run(&["fetch", id, "--expand", "1", "--expand-tokens", "0"])
-        .fails("error: `--expand-tokens` is `0`; it must be at least 1");
+        .fails("error: `expand_tokens` is `0`; it must be at least 1");
     folder.run(&["fetch", "nope.md#0", "--expand", "1"]).fails(
         "error: `nope.md#0` is not in collection `default`; a reference is a document's id, a chunk's id, \
          `DOC_ID#INDEX` or `DOC_ID#L10-L80`",

@@ -17,6 +17,7 @@ mod index;
 mod mcp;
 #[cfg(unix)]
 mod models;
+mod options;
 mod outline;
 mod outputs;
 mod page;

@@ -502,7 +502,7 @@ fn numbers_that_cannot_be_are_errors_in_our_words() {
         .fails("error: `per_document` is `0`; it must be at least 1");
     folder
         .run(&["search", "word1", "--top-k", "99999999999999999999"])
-        .fails("error: `--top-k` is `99999999999999999999`; it must be a whole number of at most 4294967295");
+        .fails("error: `top_k` is `99999999999999999999`; it must be from 1 to 1000");
     folder
         .run(&["search", "word1", "--filter", "language==python"])
         .fails("error: `--filter` is `language==python`; `==` is not an operator of filters; did you mean `language=python`?");

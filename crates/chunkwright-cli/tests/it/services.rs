@@ -248,13 +248,14 @@ fn stages_weigh_as_much_as_is_said() {
             assert!(run.code == 2 && run.stderr.contains(sentence), "{arguments:?} {run:?}");
         }
     };
-    for weight in ["1.5", "-0.1", "NaN", "much"] {
-        refused(&["--dense-weight", weight], "it must be a number from 0 to 1");
-        refused(&["--sparse-weight", weight], "it must be a number from 0 to 1");
+    for (weight, right) in [("1.5", "from 0 to 1"), ("-0.1", "from 0 to 1"), ("NaN", "a number from 0 to 1")]
+    {
+        refused(&["--dense-weight", weight], &format!("`dense_weight` is `{weight}`; it must be {right}"));
+        refused(&["--sparse-weight", weight], &format!("`sparse_weight` is `{weight}`; it must be {right}"));
     }
-    refused(&["--fusion", "rrf", "--rrf-k", "-1"], "it must be a number from 0");
-    refused(&["--rrf-k", "1"], "`--rrf-k` is for `--fusion rrf`");
-    refused(&["--fusion", "rrf", "--dense-weight", "1"], "are for `--fusion sum`");
+    refused(&["--fusion", "rrf", "--rrf-k", "-1"], "`rrf_k` is `-1`; it must be at least 0");
+    refused(&["--rrf-k", "1"], "`rrf_k` needs `fusion=rrf`");
+    refused(&["--fusion", "rrf", "--dense-weight", "1"], "`dense_weight` needs `fusion=sum`");
 }
 
 #[test]

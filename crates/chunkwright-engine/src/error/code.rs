@@ -121,6 +121,9 @@ impl Error {
             Self::LargeDiff { .. } | Self::LargePreview { .. } => Code::TOO_LARGE,
             Self::Filter(_)
             | Self::TooSmall { .. }
+            | Self::OptionValue { .. }
+            | Self::OptionNeeds { .. }
+            | Self::UnknownOption { .. }
             | Self::Offset { .. }
             | Self::PageSize { .. }
             | Self::NamedAndAll

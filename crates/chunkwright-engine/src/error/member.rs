@@ -58,6 +58,7 @@ impl Error {
             Self::TooSmall { field: "expand_tokens", .. } => "/expand/max_tokens",
             Self::TooSmall { field, .. } => return Some(pointer_to(field)),
             Self::Filter(_) => "/query",
+            Self::OptionValue { pointer, .. } | Self::OptionNeeds { pointer, .. } => pointer,
             Self::PageSize { .. } => "/limit",
             Self::Offset { .. } => "/offset",
             Self::NamedAndAll | Self::OneCollection => "/collections",

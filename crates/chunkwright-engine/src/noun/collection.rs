@@ -6,7 +6,8 @@ use crate::core::engine::Engine;
 use crate::error::Error;
 use crate::noun::snapshot::Snapshot;
 use crate::request::collections::{CollectionStatus, ListedCollection};
-use crate::request::search::{SearchAnswer, SearchRequest};
+use crate::request::search::SearchAnswer;
+use crate::request::search::options::SearchRequest;
 
 /// A collection: documents that are indexed and searched together. It need not exist yet.
 ///

@@ -5,7 +5,7 @@ use chunkwright_index::{Beside, Expansion, FetchOptions, fetch};
 use crate::error::Error;
 use crate::noun::snapshot::Snapshot;
 use crate::request::fetch::{FetchAnswer, FetchRequest};
-use crate::request::search::ExpandRequest;
+use crate::request::search::options::ExpandRequest;
 
 impl Snapshot {
     /// Fetches the exact source of a reference.

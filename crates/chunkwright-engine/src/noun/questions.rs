@@ -15,8 +15,9 @@ use crate::request::questions::{
     AskQuestionsRequest, AskedQuestion, AskedQuestions, AskedVersion, ExpectedLines, SaveQuestionRequest,
     SavedQuestion,
 };
+use crate::request::search::Found;
 use crate::request::search::hit::Hit;
-use crate::request::search::{Found, SearchRequest};
+use crate::request::search::options::SearchRequest;
 
 /// The name of the file.
 const FILE: &str = "questions.json";

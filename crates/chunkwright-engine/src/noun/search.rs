@@ -18,7 +18,8 @@ use chunkwright_models::Embedder;
 use crate::error::{Code, Error};
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::snapshot::Snapshot;
-use crate::request::search::{SearchAnswer, SearchRequest, SearchedCollection};
+use crate::request::search::options::SearchRequest;
+use crate::request::search::{SearchAnswer, SearchedCollection};
 
 /// Maximum number of collections whose search is described in an answer.
 const COLLECTIONS_LISTED: usize = 100;
@@ -86,6 +87,7 @@ impl Snapshot {
     /// As [`search`](Self::search).
     pub fn explain_search(&self, request: &SearchRequest, chunk: &str) -> Result<Explained, Error> {
         check_query(&request.query).map_err(SearchError::from)?;
+        request.check()?;
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
         let (embedder, _) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;

@@ -12,8 +12,8 @@ pub struct AmendRequest {
     /// What names a boundary can only be reset, which takes it back, or accepted.
     pub chunks: Vec<String>,
     /// The chunks that pass, hidden or not, beside those named; an empty filter selects none.
-    #[serde(deserialize_with = "crate::request::search::filter")]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::request::search::FilterForm"))]
+    #[serde(deserialize_with = "crate::request::search::options::filter")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::request::search::options::FilterForm"))]
     pub filter: Filter,
     /// Whether searches may find them.
     pub enabled: Option<bool>,

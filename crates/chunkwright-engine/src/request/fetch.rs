@@ -6,7 +6,7 @@ use chunkwright_source::memory::media_type;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::request::search::ExpandRequest;
+use crate::request::search::options::ExpandRequest;
 
 /// What to fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

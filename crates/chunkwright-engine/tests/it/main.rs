@@ -13,6 +13,7 @@ mod put_and_search;
 mod registries;
 mod resolve;
 mod search;
+mod search_options;
 
 #[test]
 fn the_example_of_the_guide_runs() -> Result<(), Box<dyn std::error::Error>> {

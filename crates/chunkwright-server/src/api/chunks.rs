@@ -1,5 +1,7 @@
 //! Lists chunks, and changes them by hand.
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
@@ -7,8 +9,9 @@ use chunkwright_engine::{
     Engine, Field, Filter, ListRequest, ListedOverlay, Neighbours, Overlay, OverlaysRequest, SortKey,
     Visibility, paging,
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Answer, OfCollection, Page};
 use crate::answer::{Expects, Has, Tagged};
@@ -105,28 +108,23 @@ struct Listed {
     cursor: Option<String>,
 }
 
-/// A change by hand of one chunk. What is absent stays as it is.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ChunkChange {
-    /// Whether searches may find it.
-    #[serde(default)]
-    enabled: Option<bool>,
-    /// What is embedded and searched instead of its text, within the limit; empty takes it back.
-    #[serde(default)]
-    text: Option<String>,
-    /// Words that it is also found by; none takes them back.
-    #[serde(default)]
-    keywords: Option<Vec<String>>,
-    /// Queries that it is the first answer to; none takes them back.
-    #[serde(default)]
-    pins: Option<Vec<String>>,
-    /// Whether text, keywords and queries are taken back before the rest is done.
-    #[serde(default)]
-    reset: bool,
-    /// Whether a change that was carried or is in conflict is accepted on the chunk that it is on now.
-    #[serde(default)]
-    accept: bool,
+/// A change by hand of the chunk of a path.
+#[derive(Deserialize)]
+struct ChunkChange(AmendRequest);
+
+impl JsonSchema for ChunkChange {
+    fn schema_name() -> Cow<'static, str> {
+        "ChunkChange".into()
+    }
+
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let mut schema = AmendRequest::json_schema(schemas);
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            // The path names the chunk, and a header the version.
+            properties.retain(|name, _| !["chunks", "expected", "filter"].contains(&name.as_str()));
+        }
+        schema
+    }
 }
 
 /// Where a chunk is divided: exactly one of the two.
@@ -237,20 +235,9 @@ async fn amend_one(
     State(app): State<Shared>,
     Path(OfChunk { collection, chunk }): Path<OfChunk>,
     expects: Expects,
-    Body(change): Body<ChunkChange>,
+    Body(ChunkChange(change)): Body<ChunkChange>,
 ) -> Result<Tagged<ChunkDetail>, Problem> {
-    let ChunkChange { enabled, text, keywords, pins, reset, accept } = change;
-    let request = AmendRequest {
-        chunks: vec![chunk.clone()],
-        enabled,
-        text,
-        keywords,
-        pins,
-        reset,
-        accept,
-        expected: expects.versions(),
-        ..AmendRequest::default()
-    };
+    let request = AmendRequest { chunks: vec![chunk.clone()], expected: expects.versions(), ..change };
     let amend = move |engine: &Engine| {
         let collection = engine.collection(collection);
         collection.amend(&request)?;

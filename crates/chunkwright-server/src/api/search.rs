@@ -1,20 +1,24 @@
 //! Searches collections, and explains why a chunk was found or not.
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
-    Door, Engine, Expand, ExpandRequest, Explained, Found, MAX_QUERY_CHARS, Mode, QueryCall, QueryLog,
-    SearchAnswer, SearchRequest,
+    Door, Engine, Error, Explained, Found, MAX_QUERY_CHARS, QueryCall, QueryLog, SearchAnswer, SearchRequest,
+    schema,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::Answer;
-use super::chunks::filter;
+use crate::answer::{Has, Tagged};
 use crate::app::Shared;
 use crate::extract::{Body, Query};
 use crate::openapi::{Method, Operation, Resources};
+use crate::problem::Problem;
 use crate::traces;
 
 const PATH: &str = "/api/v1/search";
@@ -24,7 +28,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         Method::Get,
         PATH,
         "search_by_query",
-        "Searches one collection, several, or all; what every search needs, in an address.",
+        "Searches one collection, several, or all, with every option in the address.",
     );
     let by_body = Operation::read(Method::Post, PATH, "search", "Searches one collection, several, or all.");
     let explain = Operation::read(
@@ -33,45 +37,69 @@ pub(super) fn add(resources: Resources) -> Resources {
         "explain_search",
         "Says why a chunk is or is not in the answer to a search of one collection.",
     );
-    resources.add("search", &by_query, get).add("search", &by_body, search).add("search", &explain, explained)
+    let of_options = Operation::read(
+        Method::Get,
+        "/api/v1/search/schema",
+        "get_search_schema",
+        "Answers a JSON Schema of the options of a search.",
+    );
+    resources
+        .add("search", &of_options, options)
+        .add("search", &by_query, get)
+        .add("search", &by_body, search)
+        .add("search", &explain, explained)
 }
 
-/// A search in an address.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default)]
-struct Asked {
+/// A search in an address: a query, collections, and the options of searches by their names.
+struct Asked(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Asked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Self)
+    }
+}
+
+/// The parameters of a search that are no options.
+#[derive(Default, JsonSchema)]
+#[schemars(default)]
+struct Where {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
     #[schemars(length(max = MAX_QUERY_CHARS))]
     q: String,
     /// Name of a collection to search; may be given several times. Without one, that of the server's settings, or the only
     /// one that there is.
     collection: Vec<String>,
-    /// Whether every collection is searched.
-    all_collections: bool,
-    /// Which stages run.
-    mode: Mode,
-    /// Number of hits, from 1 to 1,000; by default 5.
-    #[schemars(range(min = 1, max = 1000))]
-    top_k: Option<usize>,
-    /// Number of hits before the first of the answer.
-    offset: usize,
-    /// Only chunks that pass: an expression such as `language=rust and token_count<200`.
-    #[schemars(extend("format" = "filter"))]
-    filter: String,
-    /// The least relevance of a hit, from 0 to 1, where 0 keeps all.
-    #[schemars(range(min = 0, max = 1))]
-    min_relevance: Option<f64>,
-    /// Maximum number of hits per document.
-    per_document: Option<usize>,
-    /// Whether hits carry `text`, what is embedded and searched.
-    text: bool,
-    /// What hits are read with: `parent`, `merge` or a number of neighbours.
-    expand: Option<Expand>,
-    /// Most tokens of the text of the answer.
-    #[schemars(range(min = 1))]
-    max_tokens: Option<usize>,
-    /// Whether every generation is searched, not the current one alone.
-    all_versions: bool,
+}
+
+impl JsonSchema for Asked {
+    fn schema_name() -> Cow<'static, str> {
+        "Asked".into()
+    }
+
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        let mut schema = Where::json_schema(schemas);
+        let options = schema::of_search();
+        if let (Some(Value::Object(all)), Some(Value::Object(options))) =
+            (schema.get_mut("properties"), options.get("properties"))
+        {
+            all.extend(options.clone());
+        }
+        schema
+    }
+}
+
+impl Asked {
+    fn request(self) -> Result<SearchRequest, Error> {
+        let (mut query, mut collections, mut options) = (String::new(), Vec::new(), Vec::new());
+        for (name, value) in self.0 {
+            match name.as_str() {
+                "q" => query = value,
+                "collection" => collections.push(value),
+                _ => options.push((name, value.into())),
+            }
+        }
+        Ok(SearchRequest { collections, ..SearchRequest::read(query, options)? })
+    }
 }
 
 /// Why a chunk is or is not among the hits of a search.
@@ -85,23 +113,11 @@ struct ExplainSearch {
 }
 
 async fn get(State(app): State<Shared>, Query(asked): Query<Asked>) -> Answer<SearchAnswer> {
-    let usual = SearchRequest::new(asked.q);
-    let request = SearchRequest {
-        collections: asked.collection,
-        all_collections: asked.all_collections,
-        mode: asked.mode,
-        top_k: asked.top_k.unwrap_or(usual.top_k),
-        offset: asked.offset,
-        filter: filter(&asked.filter)?,
-        min_relevance: asked.min_relevance,
-        per_document: asked.per_document,
-        text: asked.text,
-        expand: asked.expand.map(|with| ExpandRequest { with, max_tokens: None }),
-        max_tokens: asked.max_tokens,
-        all_versions: asked.all_versions,
-        ..usual
-    };
-    answer(&app, request).await
+    answer(&app, asked.request()?).await
+}
+
+async fn options(has: Has) -> Result<Tagged<Map<String, Value>>, Problem> {
+    has.tagged(&schema::of_search().as_object().cloned().unwrap_or_default())
 }
 
 async fn search(State(app): State<Shared>, Body(request): Body<SearchRequest>) -> Answer<SearchAnswer> {

@@ -6,6 +6,7 @@ mod documents;
 mod jobs;
 mod journeys;
 mod names;
+mod options;
 mod platforms;
 mod pointers;
 mod questions;

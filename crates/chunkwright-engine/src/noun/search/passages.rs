@@ -7,8 +7,9 @@ use chunkwright_index::{Answer, Expansion, Mode, expand};
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::snapshot::Snapshot;
+use crate::request::search::Found;
 use crate::request::search::hit::{FoundPassage, Hit};
-use crate::request::search::{ExpandRequest, Found};
+use crate::request::search::options::ExpandRequest;
 
 /// The passages that contain `hits`, in the order of the best hit in each.
 pub(super) fn passages(

@@ -19,7 +19,8 @@ use crate::noun::search::{merge, translations};
 use crate::noun::snapshot::Snapshot;
 use crate::request::collections::ListCollectionsRequest;
 use crate::request::search::hit::Hit;
-use crate::request::search::{Budget, Found, SearchAnswer, SearchRequest, SearchedCollection};
+use crate::request::search::options::SearchRequest;
+use crate::request::search::{Budget, Found, SearchAnswer, SearchedCollection};
 
 impl Engine {
     /// Searches the collections that the request names. Without a name, searches the collection of the settings; if the

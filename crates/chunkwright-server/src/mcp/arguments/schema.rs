@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use chunkwright_engine::schema::{of_answers, of_requests, without_nulls};
+use chunkwright_engine::SearchOption;
+use chunkwright_engine::schema::{of_answers, of_option, of_requests, without_nulls};
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
@@ -20,6 +21,15 @@ pub(in crate::mcp) fn input<T: JsonSchema>() -> Arc<JsonObject> {
 /// The schema of a tool's answer.
 pub(in crate::mcp) fn output<T: JsonSchema>() -> Arc<JsonObject> {
     plain::<T>(of_answers())
+}
+
+/// The type, range and default of an option of searches; the argument has its own description.
+pub(in crate::mcp) fn option(name: &str) -> Schema {
+    let mut schema = SearchOption::find(name).map(of_option).unwrap_or_default();
+    if let Value::Object(schema) = &mut schema {
+        schema.retain(|key, _| key != "description" && !key.starts_with("x-"));
+    }
+    Schema::try_from(schema).unwrap_or_default()
 }
 
 fn plain<T: JsonSchema>(settings: SchemaSettings) -> Arc<JsonObject> {

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use chunkwright_engine::{Code, Filter, Found, Hit, IndexState, MAX_QUERY_CHARS, Metadata, SearchRequest};
 use rmcp::model::JsonObject;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::mcp::McpServer;
 use crate::mcp::answer::{Answer, Format, UNTRUSTED};
-use crate::mcp::arguments::output;
+use crate::mcp::arguments::{option, output};
 use crate::mcp::scope::{self, CallError};
 use crate::mcp::tool::{Effect, Tool};
 use crate::mcp::uri::Uri;
@@ -36,10 +36,11 @@ pub(super) struct Arguments {
     query: String,
     /// Number of results.
     #[serde(default = "usual_limit")]
-    #[schemars(range(min = 1, max = MAX_LIMIT))]
+    #[schemars(schema_with = "limit", range(max = MAX_LIMIT))]
     limit: usize,
     /// Number of results before the first, to continue an earlier search.
     #[serde(default)]
+    #[schemars(schema_with = "offset")]
     offset: usize,
     /// The collection to search; `status` lists them.
     #[serde(default)]
@@ -144,7 +145,15 @@ best first. Use it first; then `fetch` to read more.";
 }
 
 fn usual_limit() -> usize {
-    5
+    SearchRequest::default().top_k
+}
+
+fn limit(_: &mut SchemaGenerator) -> Schema {
+    option("top_k")
+}
+
+fn offset(_: &mut SchemaGenerator) -> Schema {
+    option("offset")
 }
 
 impl Arguments {

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use boon::{Compiler, Schemas};
-use chunkwright_engine::{LoggedRequest, QueryLog, Snapshot};
+use chunkwright_engine::schema::of_option;
+use chunkwright_engine::{LoggedRequest, QueryLog, SearchOption, Snapshot};
 use chunkwright_server::mcp::McpOptions;
 use serde_json::{Value, json};
 
@@ -84,5 +85,28 @@ async fn every_tool_takes_its_smallest_arguments_and_does_what_its_annotations_s
             });
             assert_eq!(tool["annotations"], expected, "{what}");
         }
+    }
+}
+
+#[tokio::test]
+async fn options_of_searches_have_the_same_type_least_value_and_default_as_arguments() {
+    let client = Index::new(&[("guide.md", "# Guide\n\nThe ferry leaves.\n")]).client();
+    let tools = client.ask("tools/list", json!({})).await.unwrap();
+    let search = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "search").unwrap();
+    for (argument, option) in [("limit", "top_k"), ("offset", "offset")] {
+        let property = &search["inputSchema"]["properties"][argument];
+        let of_option = of_option(SearchOption::find(option).unwrap());
+        for keyword in ["type", "minimum", "default"] {
+            assert_eq!(property[keyword], of_option[keyword], "{argument}: {property}");
+        }
+        assert!(
+            property["maximum"].as_u64() <= of_option["maximum"].as_u64().or(property["maximum"].as_u64())
+        );
+        let below = property["minimum"].as_i64().unwrap() - 1;
+        let failure = client.failure("search", json!({ "query": "ferry", argument: below })).await;
+        assert!(
+            failure.contains(&format!("`{argument}` is `{below}`; it must be a whole number ")),
+            "{failure}"
+        );
     }
 }
