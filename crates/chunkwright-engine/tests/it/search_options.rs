@@ -39,7 +39,7 @@ fn every_option_is_named_once_and_read_alike_as_text_and_as_json() {
             OptionValues::Decimal(..) => ("0.5", json!(0.5)),
             OptionValues::OneOf(names) => (*names.last().unwrap(), json!(names.last())),
             OptionValues::Flag => ("true", json!(true)),
-            OptionValues::Filter => ("language=rust", json!({ "field": "language", "in": ["rust"] })),
+            OptionValues::Filter => ("language=rust", json!({ "field": "language", "is": "rust" })),
             _ => ("parent", json!("parent")),
         };
         let given = |value| {

@@ -1,47 +1,60 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { asCommand, asCurl, changed, differences, refusalOf, requestOf, setupOf, toParam } from "./setup.ts";
+import { Table, type Schema } from "./setup.ts";
 
-const setup = (query: string, side: "a" | "b" = "a") => setupOf(new URLSearchParams(query), side);
+interface Parameter {
+  name: string;
+  description: string;
+  schema: object;
+}
+const openapi = JSON.parse(readFileSync(new URL("../../../../docs/openapi.json", import.meta.url), "utf8")) as {
+  paths: Record<"/api/v1/search", { get: { parameters: Parameter[] } }>;
+};
+const options = openapi.paths["/api/v1/search"].get.parameters.filter(({ schema }) => "x-pointer" in schema);
+const properties = options.map(({ name, description, schema }) => [name, { ...schema, description }] as const);
+const table = new Table({ properties: Object.fromEntries(properties) } as Schema);
+
+const setup = (query: string, side: "a" | "b" = "a") => table.setupOf(new URLSearchParams(query), side);
 
 test("an address without parameters searches all collections", () => {
-  const request = requestOf("x", setup(""));
+  const request = table.requestOf("x", setup(""));
   assert.equal(request.all_collections, true);
   assert.equal(request.top_k, 10);
   assert.equal(request.min_relevance, null);
-  assert.deepEqual(changed(setup("")), []);
+  assert.deepEqual(table.changed(setup("")), []);
 });
 
 test("both sides stand in one address", () => {
   const query = "c=a,b@2&mode=lexical&b_mode=dense&b_top_k=3";
-  assert.deepEqual(requestOf("x", setup(query)).collections, ["a", "b@2"]);
+  assert.deepEqual(table.requestOf("x", setup(query)).collections, ["a", "b@2"]);
   assert.equal(setup(query, "b").mode, "dense");
-  assert.deepEqual(differences(setup(query), setup(query, "b")), ["c", "mode", "top_k"]);
-  assert.equal(toParam("mode", "hybrid"), null);
+  assert.deepEqual(table.differences(setup(query), setup(query, "b")), ["c", "mode", "top_k"]);
+  assert.equal(table.toParam("mode", "hybrid"), null);
 });
 
 test("a fusion by ranks has its own constant", () => {
-  assert.deepEqual(requestOf("x", setup("fusion=rrf&rrf_k=10")).fusion, { method: "rrf", k: 10 });
+  assert.deepEqual(table.requestOf("x", setup("fusion=rrf&rrf_k=10")).fusion, { method: "rrf", k: 10 });
 });
 
 test("a search can be copied as curl and as a command, without what is usual", () => {
-  const request = requestOf("it's", setup("c=notes&top_k=5&filter=lang%3Drust&min_relevance=0&fusion=rrf"));
+  const request = table.requestOf("it's", setup("c=notes&top_k=5&filter=lang%3Drust&min_relevance=0&fusion=rrf"));
   assert.equal(
-    asCommand(request),
-    "chunkwright search 'it'\\''s' --collection notes --filter 'lang=rust' --min-relevance 0 --fusion rrf --rrf-k 60",
+    table.asCommand(request),
+    "chunkwright search 'it'\\''s' --collection notes --filter 'lang=rust' --min-relevance 0 --fusion rrf",
   );
   assert.equal(
-    asCommand(requestOf("-path:old x", setup("c=notes&top_k=5"))),
+    table.asCommand(table.requestOf("-path:old x", setup("c=notes&top_k=5"))),
     "chunkwright search --collection notes -- '-path:old x'",
   );
   assert.equal(
-    asCurl(requestOf("x", setup("c=notes&top_k=5")), "http://h"),
+    table.asCurl(table.requestOf("x", setup("c=notes&top_k=5")), "http://h"),
     `curl http://h/api/v1/search --json '{"query":"x","collections":["notes"]}'`,
   );
 });
 
 test("a refusal is shown at what it is about", () => {
-  const at = (pointer: string) => refusalOf({ errors: [{ pointer, detail: "it cannot be" }] });
+  const at = (pointer: string) => table.refusalOf({ errors: [{ pointer, detail: "it cannot be" }] });
   assert.deepEqual(at("#/filter"), { field: "filter", message: "it cannot be" });
   for (const [pointer, field] of [
     ["#/query", "q"],
@@ -59,5 +72,5 @@ test("a refusal is shown at what it is about", () => {
   ])
     assert.equal(at(pointer!)?.field, field, pointer);
   assert.equal(at("#"), null);
-  assert.equal(refusalOf({ detail: "`top_k` is `0`" }), null, "words are not read");
+  assert.equal(table.refusalOf({ detail: "`top_k` is `0`" }), null, "words are not read");
 });

@@ -1,5 +1,6 @@
 // What a search is asked with: as the address of the page says it, and as the API takes it. Two of them stand side by side
-// when configurations are compared; the second one's parameters begin with `b_`.
+// when configurations are compared; the second one's parameters begin with `b_`. Which options there are, what they take and
+// where they stand in a request, the server says.
 
 import type { Problem, Schemas } from "../../api/client.ts";
 
@@ -25,175 +26,212 @@ export const MODES: Mode[] = ["hybrid", "lexical", "dense", "sparse"];
 export const STAGES = ["lexical", "dense", "sparse"] as const;
 export type StageName = (typeof STAGES)[number];
 
-/** Parameters of the address, each with what it is without one. Their names are those of configuration where it has them. */
-export const DEFAULTS = {
-  c: "",
-  mode: "hybrid",
-  filter: "",
-  top_k: "10",
-  min_relevance: "",
-  fusion: "sum",
-  dense_weight: "0.4",
-  sparse_weight: "0.333",
-  rrf_k: "60",
-  candidates: "200",
-  rerank: "50",
-  per_document: "",
-  duplicates: "collapse",
-  collapse_translations: "",
-  expand: "",
-  expand_tokens: "",
-  max_tokens: "",
-  all_versions: "",
-  text: "",
-} as const;
-export type Name = keyof typeof DEFAULTS;
-export type Setup = Record<Name, string>;
-export const NAMES = Object.keys(DEFAULTS) as Name[];
+/** Options that the page names; it shows the others as the table lists them. */
+export type Known = "c" | "mode" | "filter" | "top_k" | "min_relevance" | "fusion" | "candidates" | "expand";
+export type Name = string;
+export type Setup = Record<Known, string> & Record<string, string>;
 
-/** What the panel of further options holds. */
-export const FURTHER: Name[] = [
-  "fusion",
-  "dense_weight",
-  "sparse_weight",
-  "rrf_k",
-  "candidates",
-  "rerank",
-  "per_document",
-  "duplicates",
-  "collapse_translations",
-  "expand",
-  "expand_tokens",
-  "max_tokens",
-  "all_versions",
-  "text",
-];
+/** An option of searches. */
+export interface Option {
+  name: Name;
+  /** Names of the fields of a request that lead to it. */
+  path: string[];
+  kind: "integer" | "number" | "boolean" | "choice" | "filter" | "expansion";
+  least: number | undefined;
+  most: number | undefined;
+  /** Of a choice: each name, with what a request has. */
+  choices: { name: string; value: string }[];
+  /** What it is where nothing is said; empty for nothing. */
+  usual: string;
+  help: string;
+  group: string;
+  flag: string | undefined;
+  /** The value that its flag stands for. */
+  switch: string | undefined;
+  /** Without what it has no effect. */
+  needs: { option: Name; value: string | null } | undefined;
+}
+
+/** A property of the server's schema. */
+interface Property {
+  type: string;
+  minimum?: number;
+  maximum?: number;
+  enum?: string[];
+  pattern?: string;
+  default?: string | number | boolean;
+  description: string;
+  "x-pointer": string;
+  "x-group": string;
+  "x-values"?: string[];
+  "x-flag"?: string;
+  "x-switch"?: string;
+  "x-needs"?: { option: Name; value: string | null };
+}
+export interface Schema {
+  properties: Record<Name, Property>;
+}
+
+/** What the page asks for where the address says nothing else: more hits than a command shows. */
+const OWN: Record<Name, string> = { top_k: "10" };
+
+/** Options that the page sets by itself. */
+const BY_ITSELF: Name[] = ["offset", "all_collections"];
+
+/** Options that stand beside the query; a panel holds the others. */
+const BESIDE: Name[] = ["c", "mode", "filter", "top_k", "min_relevance"];
+
+/** The controls of members of a request that no option leads to, or that the page sets by itself. */
+const OTHERWISE: Record<string, Name> = { query: "q", collections: "c", offset: "candidates" };
 
 /** The parameter of the address that holds a value of a side. */
 export const paramOf = (side: Side, name: Name): string => (side === "b" ? `b_${name}` : name);
 
-/** A side's values: those of the address over the defaults. */
-export function setupOf(query: URLSearchParams, side: Side): Setup {
-  return Object.fromEntries(NAMES.map((name) => [name, query.get(paramOf(side, name)) ?? DEFAULTS[name]])) as Setup;
-}
-
-/** What an address has to say of a value; null for nothing, because it is the default. */
-export const toParam = (name: Name, value: string): string | null => (value === DEFAULTS[name] ? null : value);
-
-/** Values that are not the default. */
-export const changed = (setup: Setup, names: Name[] = NAMES): Name[] =>
-  names.filter((name) => setup[name] !== DEFAULTS[name]);
-
-/** Values that two sides do not share. */
-export const differences = (a: Setup, b: Setup): Name[] => NAMES.filter((name) => a[name] !== b[name]);
-
 export const collectionsOf = ({ c }: Setup): string[] => c.split(",").filter(Boolean);
-
-const count = (text: string): number | null => (text === "" ? null : Number(text));
-
-function fusionOf({ fusion, rrf_k, dense_weight, sparse_weight }: Setup): Schemas["FusionInput"] {
-  if (fusion === "rrf") return { method: "rrf", k: Number(rrf_k) };
-  // What the page shows of the default is rounded.
-  return {
-    method: "weighted_sum",
-    dense_weight: Number(dense_weight),
-    sparse_weight: sparse_weight === DEFAULTS.sparse_weight ? 1 / 3 : Number(sparse_weight),
-  };
-}
-
-/** The request that a setup makes. Numbers out of range go as they are: the server says what would be right. */
-export function requestOf(query: string, setup: Setup, offset = 0): SearchRequest {
-  const collections = collectionsOf(setup);
-  const expand = setup.expand && { with: setup.expand, max_tokens: count(setup.expand_tokens) };
-  return {
-    query,
-    collections,
-    all_collections: collections.length === 0,
-    mode: setup.mode as Mode,
-    top_k: Number(setup.top_k),
-    offset,
-    filter: setup.filter || null,
-    all_versions: setup.all_versions !== "",
-    fusion: fusionOf(setup),
-    candidates: Number(setup.candidates),
-    rerank: Number(setup.rerank),
-    per_document: count(setup.per_document),
-    duplicates: setup.duplicates as "collapse" | "keep",
-    collapse_translations: setup.collapse_translations !== "",
-    text: setup.text !== "",
-    min_relevance: count(setup.min_relevance),
-    expand: expand || null,
-    max_tokens: count(setup.max_tokens),
-  };
-}
-
-/** What of a request is not the default of the API: what a person would write. */
-export function essential(request: SearchRequest): Partial<SearchRequest> {
-  const usual: Partial<SearchRequest> = {
-    collections: [],
-    all_collections: false,
-    mode: "hybrid",
-    top_k: 5,
-    offset: 0,
-    filter: null,
-    all_versions: false,
-    candidates: 200,
-    rerank: 50,
-    per_document: null,
-    duplicates: "collapse",
-    collapse_translations: false,
-    text: false,
-    min_relevance: null,
-    expand: null,
-    max_tokens: null,
-    fusion: { method: "weighted_sum", dense_weight: 0.4, sparse_weight: 1 / 3 },
-  };
-  const isUsual = ([name, value]: [string, unknown]) =>
-    JSON.stringify(value) === JSON.stringify(usual[name as keyof SearchRequest]);
-  return Object.fromEntries(Object.entries(request).filter((entry) => !isUsual(entry)));
-}
 
 const quoted = (text: string): string => (/^[\w@./:-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
-export const asCurl = (request: SearchRequest, origin: string): string =>
-  `curl ${origin}/api/v1/search --json ${quoted(JSON.stringify(essential(request)))}`;
+/** The words of the page for an option, by what they are for. An option that it has none for shows those of the engine. */
+export const wordsOf = (words: object, name: Name): Partial<Record<string, string>> =>
+  (words as Record<Name, Partial<Record<string, string>> | undefined>)[name] ?? {};
 
-/** The search as a command. `text` and the tokens of an expansion have other names there. */
-export function asCommand(request: SearchRequest): string {
-  // What begins with a dash is no flag behind `--`.
-  const isFlag = request.query.startsWith("-");
-  const out = ["chunkwright", "search", ...(isFlag ? [] : [quoted(request.query)])];
-  const add = (flag: string, value?: unknown) =>
-    out.push(
-      `--${flag}`,
-      ...(value === undefined ? [] : [quoted(typeof value === "string" ? value : JSON.stringify(value))]),
-    );
-  const wanted = essential(request);
-  if (request.all_collections) add("all-collections");
-  for (const name of request.collections) add("collection", name);
-  if (wanted.mode) add("mode", wanted.mode);
-  if (wanted.top_k !== undefined) add("top-k", wanted.top_k);
-  if (wanted.offset) add("offset", wanted.offset);
-  if (wanted.filter) add("filter", wanted.filter);
-  if (wanted.min_relevance !== undefined) add("min-relevance", wanted.min_relevance);
-  if (wanted.fusion?.method === "rrf") {
-    add("fusion", "rrf");
-    add("rrf-k", wanted.fusion.k);
-  } else if (wanted.fusion) {
-    add("dense-weight", wanted.fusion.dense_weight);
-    if (wanted.fusion.sparse_weight !== 1 / 3) add("sparse-weight", wanted.fusion.sparse_weight);
+export const labelOf = (words: object, name: Name): string =>
+  wordsOf(words, name)["label"] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+
+const textOf = (value: Property["default"]): string => (value === undefined || value === false ? "" : String(value));
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function kindOf({ type, enum: names, pattern }: Property, name: Name): Option["kind"] {
+  if (names) return "choice";
+  if (type !== "string") return type as "integer";
+  return pattern ? "expansion" : name === "filter" ? "filter" : "choice";
+}
+
+const optionOf = ([name, property]: [Name, Property]): Option => ({
+  name,
+  path: property["x-pointer"].slice(1).split("/"),
+  kind: kindOf(property, name),
+  least: property.minimum,
+  most: property.maximum,
+  choices: (property.enum ?? []).map((name, at) => ({ name, value: property["x-values"]?.[at] ?? name })),
+  usual: textOf(property.default),
+  help: property.description,
+  group: property["x-group"],
+  flag: property["x-flag"],
+  switch: property["x-switch"],
+  needs: property["x-needs"],
+});
+
+/** The options of searches, as the server has them. */
+export class Table {
+  readonly options: Option[];
+  readonly defaults: Setup;
+  readonly names: Name[];
+  /** What the panel of further options holds. */
+  readonly further: Option[];
+  readonly #usual: SearchRequest;
+
+  constructor({ properties }: Schema) {
+    this.options = Object.entries(properties).map(optionOf);
+    const usual = { c: "", ...Object.fromEntries(this.options.map(({ name, usual }) => [name, usual])) } as Setup;
+    for (const name of BY_ITSELF) delete usual[name];
+    this.defaults = { ...usual, ...OWN };
+    this.names = Object.keys(this.defaults);
+    this.further = this.options.filter(({ name }) => name in usual && !BESIDE.includes(name));
+    this.#usual = { ...this.requestOf("", usual), all_collections: false };
   }
-  if (wanted.candidates !== undefined) add("candidates", wanted.candidates);
-  if (wanted.rerank !== undefined) add("rerank", wanted.rerank);
-  if (wanted.per_document !== undefined) add("per-document", wanted.per_document);
-  if (wanted.duplicates) add("keep-duplicates");
-  if (wanted.collapse_translations) add("collapse-translations");
-  if (wanted.expand) add("expand", wanted.expand.with);
-  if (wanted.expand?.max_tokens) add("expand-tokens", wanted.expand.max_tokens);
-  if (wanted.max_tokens !== undefined) add("max-tokens", wanted.max_tokens);
-  if (wanted.all_versions) add("all-versions");
-  if (isFlag) out.push("--", quoted(request.query));
-  return out.join(" ");
+
+  find = (name: Name): Option | undefined => this.options.find((option) => option.name === name);
+
+  /** A side's values: those of the address over the defaults. */
+  setupOf(query: URLSearchParams, side: Side): Setup {
+    const value = (name: Name) => query.get(paramOf(side, name)) ?? this.defaults[name];
+    return Object.fromEntries(this.names.map((name) => [name, value(name)])) as Setup;
+  }
+
+  /** What an address has to say of a value; null for nothing, because it is the default. */
+  toParam = (name: Name, value: string): string | null => (value === this.defaults[name] ? null : value);
+
+  /** Values that are not the default. */
+  changed = (setup: Setup, names: Name[] = this.names): Name[] =>
+    names.filter((name) => setup[name] !== this.defaults[name]);
+
+  /** Values that two sides do not share. */
+  differences = (a: Setup, b: Setup): Name[] => this.names.filter((name) => a[name] !== b[name]);
+
+  /** Whether an option has an effect beside the others. */
+  hasEffect({ needs }: Option, setup: Setup): boolean {
+    const other = needs ? (setup[needs.option] ?? "") : "";
+    return !needs || (needs.value === null ? other !== "" : other === needs.value);
+  }
+
+  /** The request that a setup makes. Numbers out of range go as they are: the server says what would be right. */
+  requestOf(query: string, setup: Setup, offset = 0): SearchRequest {
+    const collections = collectionsOf(setup);
+    const request: Record<string, unknown> = { query, collections, all_collections: collections.length === 0, offset };
+    for (const option of this.options) {
+      const text = setup[option.name];
+      if (text === undefined || !this.hasEffect(option, setup)) continue;
+      const value = this.#valueOf(option, text);
+      const [first, second] = option.path as [string, string | undefined];
+      if (second === undefined) request[first] = value;
+      else if (value !== null) request[first] = { ...(request[first] as object | undefined), [second]: value };
+    }
+    return request as SearchRequest;
+  }
+
+  #valueOf({ kind, choices }: Option, text: string): unknown {
+    if (kind === "boolean") return text !== "";
+    if (text === "") return null;
+    if (kind === "integer" || kind === "number") return Number(text);
+    return choices.find(({ name }) => name === text)?.value ?? text;
+  }
+
+  /** What of a request is not the default of the API: what a person would write. */
+  essential(request: SearchRequest): Partial<SearchRequest> {
+    const usual: Partial<SearchRequest> = { ...this.#usual, query: undefined, expand: null };
+    return Object.fromEntries(
+      Object.entries(request).filter(([name, value]) => !same(value, usual[name as keyof SearchRequest])),
+    );
+  }
+
+  asCurl = (request: SearchRequest, origin: string): string =>
+    `curl ${origin}/api/v1/search --json ${quoted(JSON.stringify(this.essential(request)))}`;
+
+  /** The search as a command. `text` has no flag there. */
+  asCommand(request: SearchRequest): string {
+    // What begins with a dash is no flag behind `--`.
+    const isFlag = request.query.startsWith("-");
+    const out = ["chunkwright", "search", ...(isFlag ? [] : [quoted(request.query)])];
+    for (const name of request.collections) out.push("--collection", quoted(name));
+    for (const option of this.options) {
+      const [first, second] = option.path as [string, string | undefined];
+      const field = (request as unknown as Record<string, unknown>)[first];
+      const value = second === undefined ? field : (field as Record<string, unknown> | null | undefined)?.[second];
+      if (!option.flag || value == null || same(value, this.#valueOf(option, option.usual))) continue;
+      out.push(`--${option.flag}`);
+      if (option.kind === "boolean" || option.switch !== undefined) continue;
+      const name = option.choices.find((choice) => choice.value === value)?.name;
+      out.push(quoted(name ?? (typeof value === "string" ? value : JSON.stringify(value))));
+    }
+    if (isFlag) out.push("--", quoted(request.query));
+    return out.join(" ");
+  }
+
+  /** The last hit that a page may end at. */
+  lastHit = (setup: Setup): number => Math.min(Number(setup.candidates) || 0, this.find("top_k")?.most ?? Infinity);
+
+  /** At which control a refusal is shown; none where it is about nothing that has a control. */
+  refusalOf({ errors = [] }: Partial<Problem>): { field: Name; message: string } | null {
+    for (const { pointer = "", detail } of errors) {
+      const [first = "", second] = pointer.split("/").slice(1);
+      const near = this.options.filter(({ path }) => path[0] === first);
+      const option = near.find(({ path }) => path[1] === second) ?? near[0];
+      const field = OTHERWISE[first] ?? option?.name;
+      if (field) return { field, message: detail };
+    }
+    return null;
+  }
 }
 
 export const hitsOf = (answer: SearchAnswer | null | undefined): Hit[] => answer?.hits ?? [];
@@ -201,27 +239,3 @@ export const passagesOf = (answer: SearchAnswer | null | undefined): Passage[] =
 
 /** What a hit is known by in an answer: two generations may hold the same chunk. */
 export const keyOf = (hit: Hit): string => `${hit.collection}@${hit.generation}/${hit.chunk_id}`;
-
-/** The last hit that a page may end at. */
-export const lastHit = (setup: Setup): number => Math.min(Number(setup.candidates) || 0, 1000);
-
-/** The controls of members of a request that are called otherwise, by the members' JSON pointers. */
-const CONTROLS: Record<string, Name | "q"> = {
-  query: "q",
-  collections: "c",
-  offset: "candidates",
-  "fusion/k": "rrf_k",
-  "fusion/dense_weight": "dense_weight",
-  "fusion/sparse_weight": "sparse_weight",
-  "expand/max_tokens": "expand_tokens",
-};
-
-/** At which control a refusal is shown; none where it is about nothing that has a control. */
-export function refusalOf({ errors = [] }: Partial<Problem>): { field: Name | "q"; message: string } | null {
-  for (const { pointer = "", detail } of errors) {
-    const [first = "", second = ""] = pointer.split("/").slice(1);
-    const field = CONTROLS[`${first}/${second}`] ?? CONTROLS[first] ?? NAMES.find((name) => name === first);
-    if (field) return { field, message: detail };
-  }
-  return null;
-}

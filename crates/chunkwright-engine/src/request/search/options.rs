@@ -114,7 +114,7 @@ macro_rules! search_options {
         /// A search.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[cfg_attr(feature = "schema", schemars(transform = crate::request::search::schema::with_ranges))]
+        #[cfg_attr(feature = "schema", schemars(transform = with_ranges))]
         #[serde(default, deny_unknown_fields)]
         pub struct SearchRequest {
             /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
@@ -294,6 +294,16 @@ impl SearchOption {
         })
     }
 
+    /// Adds the range of the values to their schema.
+    #[cfg(feature = "schema")]
+    pub(crate) fn put_range(&self, schema: &mut Value) {
+        let Some((least, greatest)) = self.values.range() else { return };
+        schema["minimum"] = least;
+        if let Some(greatest) = greatest {
+            schema["maximum"] = greatest;
+        }
+    }
+
     /// The value of this option in the JSON of requests. The names of all but one are those of JSON.
     pub fn json_of<'a>(&self, value: &'a str) -> &'a str {
         if self.name == "fusion" && value == "sum" { "weighted_sum" } else { value }
@@ -400,4 +410,15 @@ impl SearchRequest {
 fn put(json: &mut Value, pointer: &str, value: Value) {
     let place = pointer.split('/').skip(1).fold(json, |json, name| &mut json[name]);
     *place = value;
+}
+
+/// Adds the ranges of the options that are fields of a request to its schema.
+#[cfg(feature = "schema")]
+fn with_ranges(schema: &mut schemars::Schema) {
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    for option in SEARCH_OPTIONS {
+        if let Some(property) = properties.get_mut(&option.pointer[1..]) {
+            option.put_range(property);
+        }
+    }
 }

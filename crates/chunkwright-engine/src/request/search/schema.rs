@@ -24,7 +24,7 @@ pub fn of_option(option: &SearchOption) -> Value {
         OptionValues::Filter => json!({ "type": "string", "format": "filter" }),
         OptionValues::Expand => json!({ "type": "string", "pattern": "^(parent|merge|[0-9]{1,9})$" }),
     };
-    put_range(&mut schema, option);
+    option.put_range(&mut schema);
     schema["description"] = option.help().into();
     let default = (option.default)();
     if !default.is_null() {
@@ -46,22 +46,4 @@ pub fn of_option(option: &SearchOption) -> Value {
         schema["x-needs"] = json!(needs);
     }
     schema
-}
-
-/// Adds their ranges to the options that are fields of a request.
-pub(crate) fn with_ranges(schema: &mut Schema) {
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
-    for option in SEARCH_OPTIONS {
-        if let Some(property) = properties.get_mut(&option.pointer[1..]) {
-            put_range(property, option);
-        }
-    }
-}
-
-fn put_range(schema: &mut Value, option: &SearchOption) {
-    let Some((least, greatest)) = option.values.range() else { return };
-    schema["minimum"] = least;
-    if let Some(greatest) = greatest {
-        schema["maximum"] = greatest;
-    }
 }
