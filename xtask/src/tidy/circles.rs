@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, usize)] = &[
     ("chunkwright", 18),
     ("chunkwright-cli", 30),
     ("chunkwright-code", 2),
-    ("chunkwright-engine", 2),
+    ("chunkwright-engine", 0),
     ("chunkwright-eval", 2),
     ("chunkwright-http", 2),
     ("chunkwright-models", 14),

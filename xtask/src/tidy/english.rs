@@ -11,7 +11,7 @@ const PHRASES: &[(&str, usize)] = &[
     ("goes on with", 3),
     ("Answers whether", 0),
     ("whoever", 3),
-    ("Whoever", 1),
+    ("Whoever", 0),
     ("who reads", 2),
     ("that are none", 0),
     ("that is none", 5),
