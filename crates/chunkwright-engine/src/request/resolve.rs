@@ -11,8 +11,8 @@ use crate::settings::Setting;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ResolveRequest {
-    /// A preset and the keys set over it, or keys over those in force.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::settings::schema::RequestedSettings"))]
+    /// A preset and the keys set over it, or keys over those in force. What cannot be is no error here but a problem of the
+    /// answer, so any value may be given.
     pub settings: Map<String, Value>,
 }
 
