@@ -1,6 +1,6 @@
 //! The keys beside those of cutting, and the groups that front ends offer them in.
 
-use chunkwright::options::{self, About, Counts, KEYS, Topic, paragraphs, with_choices};
+use chunkwright::options::{About, Counts, KEYS, Topic, paragraphs, with_choices};
 use chunkwright::preset::PRESETS;
 use chunkwright::{ALIASES, Key, Values};
 use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, RERANK_DIALECTS, RERANKERS, WRITERS};
@@ -34,8 +34,9 @@ const STORES: Topic = Topic { name: "store", title: "Store" };
 const MODELS: Topic = Topic { name: "models", title: "Models" };
 
 /// The subjects of all keys, in the order in which front ends show them.
+#[cfg(feature = "schema")]
 pub(crate) fn topics() -> impl Iterator<Item = Topic> {
-    options::TOPICS.iter().copied().chain([FILES, STORES, MODELS])
+    chunkwright::options::TOPICS.iter().copied().chain([FILES, STORES, MODELS])
 }
 
 /// Declares a text key that does not move boundaries by itself.

@@ -7,10 +7,10 @@ pub(crate) mod values;
 
 use std::fmt;
 
+#[cfg(feature = "schema")]
+use chunkwright_index::MAX_QUERY_CHARS;
 use chunkwright_index::filter::suggestion;
-use chunkwright_index::{
-    Duplicates, Expand, Expansion, Filter, Fusion, MAX_QUERY_CHARS, Mode, SearchOptions,
-};
+use chunkwright_index::{Duplicates, Expand, Expansion, Filter, Fusion, Mode, SearchOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
