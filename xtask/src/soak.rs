@@ -114,7 +114,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 /// A soak of a minute, with the program that is already built.
 pub(crate) fn test() -> Result<Command> {
-    let mut soak = Command::new(env::current_exe()?);
+    // By its path: what runs now may have been built again since it started.
+    let mut soak = Command::new(build::binary("xtask", Profile::Dev)?);
     soak.args(["soak", "--program"]).arg(build::binary("chunkwright", Profile::Dev)?);
     Ok(soak)
 }
