@@ -127,17 +127,3 @@ pub(crate) fn is_cluster_start(source: &str, at: usize) -> bool {
     let pair = &source[at - last.len_utf8()..at + next.len_utf8()];
     pair.graphemes(true).count() == 2
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_end_at_lf_crlf_and_cr_only() {
-        let index = LineIndex::new("a\nb\r\nc\rd\u{2028}e\n");
-        let line = |needle: &str| index.line("a\nb\r\nc\rd\u{2028}e\n".find(needle).unwrap() as u32);
-        assert_eq!([line("a"), line("b"), line("c"), line("d"), line("e")], [1, 2, 3, 4, 4]);
-        assert_eq!(index.count(), 5);
-        assert_eq!(index.lines(Span::new(0, 4)), (1, 2));
-    }
-}

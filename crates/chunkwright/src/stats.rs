@@ -92,26 +92,3 @@ pub fn optimal_ratio(values: &[usize], band: [usize; 2]) -> f64 {
     let inside = values.iter().filter(|&&value| (band[0]..=band[1]).contains(&value)).count();
     if values.is_empty() { 0.0 } else { inside as f64 / values.len() as f64 }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_nearest_rank() {
-        let distribution = Distribution::of((1..=100).rev().collect());
-        assert_eq!(
-            (distribution.p10, distribution.p50, distribution.p99, distribution.max),
-            (10, 50, 99, 100)
-        );
-        assert_eq!(Distribution::of(vec![7]).p10, 7);
-        assert_eq!(Distribution::of(vec![]), Distribution::default());
-    }
-
-    #[test]
-    fn levels_begin_where_the_contract_says() {
-        use TokenLevel::{Large, Normal, Oversized, Warning};
-        let levels = [511, 512, 1023, 1024, 2048, 2049].map(TokenLevel::of);
-        assert_eq!(levels, [Normal, Warning, Warning, Large, Large, Oversized]);
-    }
-}

@@ -126,23 +126,3 @@ impl Document {
 fn moved(span: Span, place: &dyn Fn(u32) -> u32) -> Span {
     Span { start: place(span.start), end: place(span.end) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_place_of_the_text_stands_in_the_source_and_back() {
-        let source = "a\r\nb\rc\n\r\n\r\r\nd\r";
-        let text = with_lf(source);
-        assert_eq!(text, "a\nb\nc\n\n\n\nd\n");
-        let breaks = Breaks::of(source).unwrap();
-        for at in 0..=text.len() as u32 {
-            let place = breaks.in_source(at);
-            assert_eq!(breaks.in_text(place), at, "{at}");
-            assert!(!source[..place as usize].ends_with('\r') || !source[place as usize..].starts_with('\n'));
-            assert_eq!(with_lf(&source[..place as usize]), text[..at as usize]);
-        }
-        assert!(Breaks::of("a\nb").is_none());
-    }
-}

@@ -176,32 +176,3 @@ impl Reading {
         (end <= run.span.end).then_some(Span { start, end })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_that_opens_a_fence_names_its_language() {
-        for (open, name) in [
-            ("```python", Some("python")),
-            ("  ~~~~ c++ numbers", Some("c++")),
-            ("```rust,ignore", Some("rust")),
-            ("```js{1,3} title=\"x\"", Some("js")),
-            ("``` {.python .numberLines}", Some("python")),
-            ("```{r, echo=FALSE}", Some("r")),
-            ("```language-go", Some("go")),
-            ("```", None),
-            ("> ```python", None),
-            (".. code-block:: python\n   :linenos:\n", Some("python")),
-            ("::\n", None),
-            ("#+NAME: x\n#+BEGIN_SRC emacs-lisp :results none", Some("emacs-lisp")),
-            ("[source,python]\n----", Some("python")),
-            ("[source%linenums, ruby]\n----", Some("ruby")),
-            ("[,ruby]\n----", Some("ruby")),
-            ("[source]\n----", None),
-        ] {
-            assert_eq!(language_name(open), name, "{open:?}");
-        }
-    }
-}

@@ -172,20 +172,3 @@ fn either(names: &[Choice]) -> String {
 pub(super) fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn lists_and_bytes_may_be_text() {
-        let read = |values: Values, text: &str| values.parse(text).map_err(|error| error.to_string());
-        assert_eq!(read(Values::List("GLOB"), "*.{a,b}, c"), Ok(json!(["*.{a,b}", "c"])));
-        assert_eq!(read(Values::Bytes, "64K"), Ok(json!(65536)));
-        assert_eq!(read(Values::Bytes, "10"), Ok(json!(10)));
-        assert_eq!(read(Values::Flag, "true"), Ok(json!(true)));
-        assert!(read(Values::Bytes, "1X").is_err() && read(Values::Flag, "yes").is_err());
-    }
-}

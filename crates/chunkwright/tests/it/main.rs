@@ -3,14 +3,26 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod boundaries;
+mod config_hash;
+mod diff;
+mod digest;
 mod edits;
+mod embedded;
+mod explain;
 mod fixtures;
+mod imports;
 mod invariants;
+mod json;
+mod line_breaks;
+mod options;
 mod own;
 mod parents;
+mod payload;
+mod positions;
 mod properties;
 mod registries;
 mod spec;
+mod stats;
 mod stride;
 mod words;
 mod work;

@@ -1,0 +1,53 @@
+//! The JSON of chunks, their ids and names.
+
+use std::sync::Arc;
+
+use chunkwright::{
+    BlockKind, Chunk, ChunkConfig, ChunkId, Chunker, Cut, Document, Section, SummaryKind, SymbolKind, Words,
+    parse::Markdown,
+};
+
+use crate::invariants::chunk;
+
+#[test]
+fn names_are_those_of_the_json() {
+    let cuts =
+        [Cut::Document, Cut::Item, Cut::BlankLine, Cut::Grapheme, Cut::Window, Cut::Summary, Cut::Unknown];
+    for cut in cuts {
+        assert_eq!(serde_json::to_value(cut).unwrap(), cut.as_str());
+    }
+    for kind in [BlockKind::Paragraph, BlockKind::Code, BlockKind::FrontMatter, BlockKind::ClassBody] {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+    }
+    for kind in SummaryKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+    }
+    for kind in [SymbolKind::Class, SymbolKind::Method, SymbolKind::Impl] {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+    }
+}
+
+#[test]
+fn an_id_is_32_hex_digits() {
+    let id = ChunkId([0x0f; 16]);
+    assert_eq!(serde_json::to_value(id).unwrap(), "0f".repeat(16));
+    assert_eq!("0F".repeat(16).parse::<ChunkId>(), Ok(id));
+    for wrong in ["", "0f", &"0f".repeat(17), &"0g".repeat(16), &"é".repeat(16), &"+f".repeat(16)] {
+        assert!(wrong.parse::<ChunkId>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_chunk_and_a_section_are_json_and_back() {
+    let document = Document::parse("a.md", "# A\n\nOne.\n\n## B\n\nTwo.\n", &Markdown);
+    let config = ChunkConfig { max_size: 8, target_size: 8, min_size: 0, ..ChunkConfig::default() };
+    let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
+    let chunks = chunk(&chunker, &document).into_chunks();
+    let json = serde_json::to_value(&chunks).unwrap();
+    assert_eq!(json[0]["span"], serde_json::json!({"start": 0, "end": 9}));
+    assert_eq!(json[1]["cut"], "heading");
+    assert_eq!(serde_json::from_value::<Vec<Chunk>>(json).unwrap(), chunks);
+    let json = serde_json::to_value(document.sections()).unwrap();
+    assert_eq!(json[2]["kind"], serde_json::json!({"heading": 2}));
+    assert_eq!(serde_json::from_value::<Vec<Section>>(json).unwrap(), document.sections());
+}
