@@ -51,6 +51,7 @@ pub(crate) fn run() -> Result<()> {
         let bytes = fs::read(&path).with_context(|| format!("`{name}` could not be read"))?;
         let Ok(text) = String::from_utf8(bytes) else { continue };
         violations.extend(in_text(name, &text));
+        violations.extend(test_that_never_runs(name, &text));
         english.add(name, &text);
         let lines = text.lines().count();
         if Path::new(name).extension().is_some_and(|extension| extension == "rs") && lines > MANY_LINES {
@@ -105,6 +106,15 @@ fn in_text(name: &str, text: &str) -> Vec<String> {
     violations
 }
 
+/// A test inside a library whose tests stand outside (`test = false`).
+fn test_that_never_runs(name: &str, text: &str) -> Option<String> {
+    let (folder, _) = name.split_once("/src/")?;
+    let line = 1 + text.lines().position(|line| line.trim_start().starts_with("#[cfg(test)]"))?;
+    let manifest = fs::read_to_string(shell::root().join(folder).join("Cargo.toml")).ok()?;
+    let is_outside = manifest.lines().any(|line| line == "test = false");
+    is_outside.then(|| format!("{name}:{line}: a test that never runs; move it to `{folder}/tests/it`"))
+}
+
 /// Whether `line` holds the absolute path `folder` or one below it, and not `some<folder>`.
 fn names_folder(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
@@ -127,6 +137,14 @@ mod tests {
         assert!(!names_folder(&format!("frame{work}/x"), work));
         assert!(!names_folder(&format!("{work}shop"), work));
         assert!(!names_folder(&format!("target{tmp}/x"), tmp));
+    }
+
+    #[test]
+    fn a_test_inside_a_library_that_is_tested_from_outside_is_found() {
+        let text = "fn a() {}\n\n#[cfg(test)]\nmod tests {}\n";
+        let found = test_that_never_runs("crates/chunkwright/src/a.rs", text).unwrap_or_default();
+        assert!(found.starts_with("crates/chunkwright/src/a.rs:3: "), "{found}");
+        assert_eq!(test_that_never_runs("xtask/src/tidy.rs", text), None);
     }
 
     #[test]

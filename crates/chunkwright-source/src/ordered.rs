@@ -119,32 +119,3 @@ impl<T> Drop for StopOnDrop<'_, T> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::convert::Infallible;
-
-    use super::*;
-
-    #[test]
-    fn results_come_in_order_whatever_the_number_of_threads() {
-        let items: Vec<usize> = (0..500).collect();
-        for threads in [1, 2, 7] {
-            let mut seen = Vec::new();
-            let emit = |result| {
-                seen.push(result);
-                Ok::<(), Infallible>(())
-            };
-            // Every result alone is over the budget, so that workers have to wait for their turn.
-            ordered(threads, &items, |item| item * 2, |_| BUDGET + 1, emit).unwrap();
-            assert_eq!(seen, items.iter().map(|item| item * 2).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn an_error_ends_the_work() {
-        let items: Vec<usize> = (0..500).collect();
-        let emit = |result| if result < 3 { Ok(()) } else { Err("full") };
-        assert_eq!(ordered(4, &items, |item| *item, |_| 1, emit), Err("full"));
-    }
-}

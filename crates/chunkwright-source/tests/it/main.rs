@@ -1,12 +1,23 @@
-//! Binary documents at the crate's boundary.
+//! Tests of the library at its boundary.
 //!
 //! The PDFs of `tests/samples` were printed by a script of ours from one short text in three languages; the Chinese one
 //! has no character map of its own, like many of its kind. Other files are made here.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod convert;
+mod decode;
+mod format;
+mod generated;
+mod glob;
+mod noise;
 mod office;
+mod ordered;
 mod pdf;
+mod prose;
+mod redact;
+mod secret;
+mod walk;
 
 use chunkwright::{PositionUnit, Span};
 use chunkwright_source::convert::{ConvertError, Converted, convert, converter_for};
@@ -26,14 +37,5 @@ pub(crate) fn stands(converted: &Converted, unit: PositionUnit, expect: &[(&str,
         let at = converted.text.find(text).unwrap_or_else(|| panic!("no {text:?} in {:?}", converted.text));
         let position = converted.positions.of(Span::new(at, at + text.len())).unwrap();
         assert_eq!((position.unit, position.first, position.last), (unit, number, number), "{text}");
-    }
-}
-
-#[test]
-fn text_is_no_binary_document() {
-    for text in
-        [&b""[..], b"# Heading\n", b"About the header %PDF-1.7", b"PK", b"PK\x03\x04 is how archives begin"]
-    {
-        assert!(converter_for("md", text).is_none());
     }
 }
