@@ -2,6 +2,7 @@
 // the test.
 
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -158,6 +159,13 @@ export async function settled(page) {
   if (await page.evaluate(() => window.hacked)) page.faults.push("text of a document ran as a script");
   assert.deepEqual(page.faults, []);
   await leave(page);
+}
+
+/** Waits until a field shows a value, which the server may have to say first. */
+export async function shows(field, value) {
+  const deadline = Date.now() + 15_000;
+  while ((await field.inputValue()) !== value && Date.now() < deadline) await delay(50);
+  assert.equal(await field.inputValue(), value);
 }
 
 /** Waits until the page has drawn what it was told: what is not there after two frames is not under way. */

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessible, close, drawn, HOSTILE, open, root, run, serve, settled } from "./helper.mjs";
+import { accessible, close, drawn, HOSTILE, open, root, run, serve, settled, shows } from "./helper.mjs";
 
 let server;
 before(async () => {
@@ -70,11 +70,11 @@ test("a change of a setting shows at once what it does to a whole document", asy
   await page.getByText("follows max_size").first().waitFor();
   const { settings } = await post("/api/v1/configuration/resolve", { settings: { preset: "auto", max_size: 120 } });
   const target = settings.find(({ key }) => key === "target_size").value;
-  assert.equal(await setting(page, "target_size").inputValue(), String(target));
+  await shows(setting(page, "target_size"), String(target));
   await page.getByText("was 256").waitFor();
   await page.reload();
   await ready(page);
-  assert.equal(await setting(page, "max_size").inputValue(), "120");
+  await shows(setting(page, "max_size"), "120");
   await page.getByRole("button", { name: "Reset max_size" }).click();
   await page.waitForURL((url) => !url.searchParams.has("max_size"));
   await page.getByRole("tab", { name: /^gone ?0/u }).waitFor();
@@ -102,10 +102,10 @@ test("every key of cutting is in the form, and is found by its name, by what it 
   await search.fill("max_chars");
   await page.getByRole("button", { name: "Use preset stable" }).click();
   await page.waitForURL(/preset=stable/u);
-  assert.equal(await setting(page, "max_size").inputValue(), "1800");
+  await shows(setting(page, "max_size"), "1800");
   await page.goBack();
   await page.waitForURL((url) => !url.searchParams.has("preset"));
-  assert.equal(await setting(page, "max_size").inputValue(), "256");
+  await shows(setting(page, "max_size"), "256");
   await settled(page);
 });
 
@@ -341,7 +341,7 @@ test("settings are applied to the collection as a job, and the page says which v
   // What was tried is how the collection is cut now.
   await page.waitForURL((url) => !url.searchParams.has("max_size") && !url.searchParams.has("job"));
   await ready(page);
-  assert.equal(await setting(page, "max_size").inputValue(), "200");
+  await shows(setting(page, "max_size"), "200");
   await page.getByRole("tab", { name: /^gone ?0/u }).waitFor();
   assert.equal((await get("/api/v1/collections/examples/configuration")).current.max_size, 200);
   await settled(page);

@@ -104,7 +104,7 @@ const TURNS: [&str; 6] = ["sqlite", "sqlite", "qdrant", "sqlite", "sqlite", "chr
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let options = Options::parse(arguments)?;
     if options.program.is_none() {
-        shell::run(&mut shell::cargo("build --workspace --bins"))?;
+        shell::run(&mut shell::cargo("build --bins"))?;
     }
     if options.stores.iter().any(|store| store != STORES[0]) {
         servers::install()?;

@@ -21,22 +21,23 @@ const STEPS: &[Step] = &[
     ("reduced builds", reduced::run),
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
     ("web page", web::run),
-    ("clippy and build", || shell::run(&mut shell::linted("build --workspace --all-targets"))),
+    ("clippy and build", || shell::run(&mut shell::linted("build --all-targets"))),
     ("models", models),
     ("servers", || {
         servers::install().context("tests need the servers; they need python3 with pip, and a network")
     }),
     ("tests, those in a browser, and soak", tests),
-    ("doc tests", || shell::run(&mut shell::linted("test --workspace --doc"))),
+    ("doc tests", || shell::run(&mut shell::linted("test --doc"))),
 ];
 
 /// Steps of `--all`.
 const AT_LENGTH: &[Step] = &[
+    ("benchmarks", || shell::run(&mut shell::linted("build --all-targets -p chunkwright-benches"))),
     ("server without `compat`", reduced::server),
     ("engine in memory", reduced::in_memory),
     ("traces", || {
         let features = "--features chunkwright-cli/otlp";
-        shell::run(&mut shell::linted(&format!("test --workspace --lib --test it {features} traces::")))
+        shell::run(&mut shell::linted(&format!("test --lib --test it {features} traces::")))
     }),
     ("tests at length", || {
         let mut command = tests_of()?;
@@ -123,13 +124,13 @@ fn tests() -> Result<()> {
 /// and run by neither.
 fn tests_of() -> Result<Command> {
     let mut command = if shell::has_cargo("nextest") {
-        let mut command = shell::linted("nextest run --workspace");
+        let mut command = shell::linted("nextest run");
         // One more than cores are: many wait for a server or a disk.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         command.arg(format!("--test-threads={}", cores + 1));
         command
     } else {
-        shell::linted("test --lib --bins --tests --examples --workspace")
+        shell::linted("test --lib --bins --tests --examples")
     };
     command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1").env(servers::VARIABLE, servers::programs()?);
     Ok(command)
