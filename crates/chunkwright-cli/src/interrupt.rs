@@ -8,7 +8,6 @@
 use parking_lot::Mutex;
 use std::fmt;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -120,9 +119,9 @@ pub(crate) fn wait_at_most(time: Duration) {
 }
 
 /// Ends a command that noticed the signal.
-pub(crate) fn end() -> ExitCode {
+pub(crate) fn end() -> u8 {
     farewell();
-    ExitCode::from(u8::try_from(128 + SIGNAL.load(Ordering::SeqCst)).unwrap_or(2))
+    u8::try_from(128 + SIGNAL.load(Ordering::SeqCst)).unwrap_or(2)
 }
 
 /// Removes half-written files and reports what is kept. Both the command and the listener may call this; only the first

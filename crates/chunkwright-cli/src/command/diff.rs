@@ -1,14 +1,12 @@
 //! `chunkwright diff`
 
-use std::io::{BufWriter, IntoInnerError, Write as _};
+use std::io::{BufWriter, IntoInnerError};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use chunkwright::Record;
 use chunkwright::diff::{Change, ChangeKind, Diff as Difference, Summary};
 use chunkwright_engine::files::Existing;
-use chunkwright_engine::json_lines::to_line;
-use chunkwright_engine::{Access, DiffAnswer, DiffSide, RecordTable, TableFormat};
+use chunkwright_engine::{Access, DiffAnswer, DiffSide};
 use serde::Serialize;
 
 use crate::app::{CutFlags, Global, Outcome};
@@ -29,7 +27,7 @@ use crate::text::{Table, bold, count, dim, green, grouped, plain, preview, red, 
 /// change per line and the summary last.
 ///
 /// A side can also be a file of chunks that `chunk` or `export` wrote, or a git revision: `HEAD~1` means the other side's
-/// path as it was then, `HEAD~1:docs` another path.
+/// path as it was then, `HEAD~1:docs` or `docs@HEAD~1` another path.
 ///
 /// With --operations, the output is what a vector database has to do, one JSON object per line, in order: `upsert` (embed
 /// the text of `record`, or copy the vector of the chunk `vector_of`), `rename` (keep the vector under another id),
@@ -181,17 +179,8 @@ impl Diff {
 /// Writes the records after the operations to a file that appears when the command has succeeded.
 fn write_state(state: &OutputPath, answer: &DiffAnswer) -> Result<()> {
     let unwritten = || format!("the state `{state}` could not be written");
-    let mut sink = BufWriter::with_capacity(1 << 16, state.begin(Existing::Replaced)?);
-    if state.extension().as_deref() == Some("parquet") {
-        let records: Vec<&Record> = answer.state().collect();
-        let mut table = RecordTable::new(sink, TableFormat::Parquet, None)?;
-        for some in records.chunks(1024) {
-            table.write(some.iter().copied().cloned().collect())?;
-        }
-        sink = table.finish()?;
-    } else {
-        answer.state().try_for_each(|record| Ok::<_, anyhow::Error>(sink.write_all(&to_line(record)?)?))?;
-    }
+    let sink = BufWriter::with_capacity(1 << 16, state.begin(Existing::Replaced)?);
+    let sink = answer.write_state(sink, state.extension().as_deref() == Some("parquet"))?;
     let file = sink.into_inner().map_err(IntoInnerError::into_error).with_context(unwritten)?;
     file.finish();
     Ok(())

@@ -276,8 +276,14 @@ impl Engine {
         if let Some(counter) = self.inner.counter.get() {
             return Ok(Arc::clone(counter));
         }
-        let counter = models::counter(&self.inner.settings)?;
+        let counter = self.counter_of(&self.inner.settings)?;
         Ok(Arc::clone(self.inner.counter.get_or_init(|| counter)))
+    }
+
+    /// The token counter of settings, unless the caller passed in one.
+    fn counter_of(&self, settings: &Settings) -> Result<Arc<dyn TokenCounter>, Error> {
+        let given = self.inner.shared.given.counter.clone();
+        given.map_or_else(|| models::counter(settings), Ok)
     }
 
     /// The chunker of the settings in force.
@@ -292,7 +298,7 @@ impl Engine {
     /// The chunker of other settings.
     pub(crate) fn chunker_with(&self, settings: &Settings) -> Result<Chunker, Error> {
         let is_same = settings.tokenizer == self.inner.settings.tokenizer;
-        let counter = if is_same { self.counter()? } else { models::counter(settings)? };
+        let counter = if is_same { self.counter()? } else { self.counter_of(settings)? };
         let config = settings.chunk.clone();
         Ok(match &self.inner.shared.given.strategy {
             Some(strategy) => Chunker::with_strategy(config, counter, Arc::clone(strategy))?,

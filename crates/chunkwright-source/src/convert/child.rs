@@ -7,9 +7,9 @@
 //! The child is the caller's own program: it calls [`run_child`] if its first argument is [`CHILD`], and gives this
 //! crate its path by [`contain_in`]. Without that, files are converted in the caller's own process, unbounded.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -35,7 +35,8 @@ const STACK: usize = 64 << 20;
 /// Longest answer that is read: half of the text may be escapes.
 const MAX_ANSWER: u64 = 1 << 30;
 
-static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+/// The program and its first arguments.
+static PROGRAM: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// The answer of a child.
 #[derive(Serialize, Deserialize)]
@@ -48,19 +49,20 @@ enum Answer {
     Failed,
 }
 
-/// Has files converted by processes of `program` from now on. The first call decides.
-pub fn contain_in(program: PathBuf) {
+/// Has files converted by processes of `program`, a path and first arguments, from now on. The first call decides.
+pub fn contain_in(program: Vec<OsString>) {
     let _ = PROGRAM.set(program);
 }
 
-/// Converts standard input, a file of the format that is named, and answers to standard output.
-pub fn run_child(format: &str) -> ExitCode {
+/// Converts standard input, a file of the format that is named, and answers to standard output. Returns the exit status of
+/// the program.
+pub fn run_child(format: &str) -> u8 {
     let Some(converter) = CONVERTERS.iter().find(|converter| converter.name() == format) else {
-        return ExitCode::from(2);
+        return 2;
     };
     let mut bytes = Vec::new();
     if io::stdin().lock().take(MAX_FILE_SIZE as u64).read_to_end(&mut bytes).is_err() {
-        return ExitCode::from(2);
+        return 2;
     }
     let answer = match convert_here(STACK, *converter, &bytes) {
         Ok(Converted { text, positions }) => Answer::Converted { text, positions },
@@ -72,8 +74,8 @@ pub fn run_child(format: &str) -> ExitCode {
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     match serde_json::to_writer(&mut out, &answer).map_err(io::Error::from).and_then(|()| out.flush()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::from(2),
+        Ok(()) => 0,
+        Err(_) => 2,
     }
 }
 
@@ -86,10 +88,10 @@ pub(crate) fn convert(
     converter: &'static dyn Converter,
     bytes: &[u8],
 ) -> Option<Result<Converted, ConvertError>> {
-    let program = PROGRAM.get()?;
+    let (program, arguments) = PROGRAM.get()?.split_first()?;
     let limit = LEAST_MEMORY + ((bytes.len() as u64 * MEMORY_PER_BYTE) >> 20);
     let mut command = limited(program, limit);
-    command.arg(CHILD).arg(converter.name());
+    command.args(arguments).arg(CHILD).arg(converter.name());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let started = command.spawn();
     Some(match started {
@@ -101,7 +103,7 @@ pub(crate) fn convert(
 /// A command that starts `program` with so many megabytes of address space, and with time that ends also if this
 /// process is killed and cannot end it.
 #[cfg(unix)]
-fn limited(program: &Path, megabytes: u64) -> Command {
+fn limited(program: &OsStr, megabytes: u64) -> Command {
     let mut command = Command::new("/bin/sh");
     // A lower limit already in force stays.
     let script = "ulimit -v \"$0\" 2> /dev/null; ulimit -t \"$1\" 2> /dev/null; shift; exec \"$@\"";
@@ -112,7 +114,7 @@ fn limited(program: &Path, megabytes: u64) -> Command {
 
 /// Without such limits, only time bounds a child.
 #[cfg(not(unix))]
-fn limited(program: &Path, _: u64) -> Command {
+fn limited(program: &OsStr, _: u64) -> Command {
     Command::new(program)
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use chunkwright::Strategy;
+use chunkwright::{Strategy, TokenCounter};
 use chunkwright_index::{Access as StoreAccess, Store, StoreError, open_store};
 use chunkwright_models::{Embedder, Reranker};
 use parking_lot::{Mutex, RwLock};
@@ -33,6 +33,7 @@ const RETRY: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub(super) struct Given {
     pub(super) store: Option<Arc<dyn Store>>,
+    pub(super) counter: Option<Arc<dyn TokenCounter>>,
     pub(super) strategy: Option<Arc<dyn Strategy>>,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
     pub(super) reranker: Option<Arc<dyn Reranker>>,
@@ -56,6 +57,7 @@ impl Builder {
     pub(crate) fn new(settings: Settings, perform: Perform) -> Self {
         let given = Given {
             store: None,
+            counter: None,
             strategy: None,
             embedder: None,
             reranker: None,
@@ -109,6 +111,12 @@ impl Builder {
     /// Uses the caller's own store.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.given.store = Some(store);
+        self
+    }
+
+    /// Uses the caller's own token counter instead of the one named in the settings.
+    pub fn counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+        self.given.counter = Some(counter);
         self
     }
 

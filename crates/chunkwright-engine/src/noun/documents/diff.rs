@@ -1,6 +1,7 @@
 //! Compares the chunks of two versions of documents.
 
 use std::collections::{HashMap, HashSet};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use chunkwright::diff::{Change, ChangeKind, Diff};
@@ -10,6 +11,7 @@ use chunkwright_source::{Input, InputError, NewSource, ReadSource};
 
 use crate::core::engine::Engine;
 use crate::error::Error;
+use crate::json_lines::to_line;
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::documents::Documents;
 use crate::noun::documents::chunk::context;
@@ -17,6 +19,10 @@ use crate::noun::documents::revision::Revision;
 use crate::noun::records;
 use crate::request::diff::{DiffAnswer, Operation};
 use crate::request::documents::{DocumentsRequest, ReadReport};
+use crate::table::{RecordTable, TableFormat};
+
+/// Records that are written at once.
+const ROWS: usize = 1024;
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
@@ -49,6 +55,29 @@ impl DiffAnswer {
     /// comparison.
     pub fn state(&self) -> impl Iterator<Item = &Record> {
         self.others.iter().chain(&self.new)
+    }
+
+    /// The records in a vector database before the [`operations`](Self::operations): the old side.
+    pub fn before(&self) -> impl Iterator<Item = &Record> {
+        self.others.iter().chain(&self.old)
+    }
+
+    /// Writes the [`state`](Self::state) to `sink`: as Parquet, or as JSON Lines.
+    ///
+    /// # Errors
+    ///
+    /// A sink that cannot be written.
+    pub fn write_state<W: Write + Send>(&self, mut sink: W, is_table: bool) -> Result<W, Error> {
+        if is_table {
+            let records: Vec<&Record> = self.state().collect();
+            let mut table = RecordTable::new(sink, TableFormat::Parquet, None)?;
+            for some in records.chunks(ROWS) {
+                table.write(some.iter().copied().cloned().collect())?;
+            }
+            return table.finish();
+        }
+        self.state().try_for_each(|record| sink.write_all(&to_line(record)?).map_err(Error::Unwritten))?;
+        Ok(sink)
     }
 
     /// The operations that bring a vector database from the old side to the new one. Deletions come last.

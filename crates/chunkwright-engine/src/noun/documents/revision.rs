@@ -28,12 +28,16 @@ impl fmt::Display for Revision {
 }
 
 impl Revision {
-    /// Parses `REVISION` or `REVISION:PATH`, if the repository around the working folder has that revision. The path is
-    /// relative to the working folder.
+    /// Parses `REVISION`, `REVISION:PATH` or `PATH@REVISION`, if the repository around the working folder has that
+    /// revision. The path is relative to the working folder.
     pub fn named(name: &str) -> Option<Self> {
-        let (revision, path) = match name.split_once(':') {
-            Some((revision, path)) => (revision, Some(path)),
-            None => (name, None),
+        let (revision, path) = match (name.split_once(':'), name.rsplit_once('@')) {
+            (Some((revision, path)), _) => (revision, Some(path)),
+            // Git itself has `@`, `@{1}` and `@~2`.
+            (None, Some((path, revision))) if !path.is_empty() && !revision.starts_with(['{', '~', '^']) => {
+                (revision, Some(path))
+            }
+            (None, _) => (name, None),
         };
         let commit = format!("{revision}^{{commit}}");
         let check = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
