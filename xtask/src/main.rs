@@ -7,8 +7,10 @@
 #![expect(clippy::disallowed_methods, reason = "a developer's command reads the environment and the clock")]
 
 mod build;
+mod environment;
 mod eval;
 mod load;
+mod python;
 mod quickstart;
 mod reduced;
 mod servers;
@@ -61,6 +63,12 @@ const COMMANDS: &[Command] = &[
             println!("{}={}", servers::VARIABLE, servers::programs()?.display());
             Ok(())
         },
+    },
+    Command {
+        name: "wheel",
+        arguments: "",
+        summary: "build the wheel of the Python package and its source distribution into `target/wheels`",
+        run: |arguments| none(arguments).and_then(|()| python::wheel()),
     },
     Command {
         name: "web",

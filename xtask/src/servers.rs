@@ -1,54 +1,29 @@
 //! Installs the servers that tests connect to, so that clients are tested against real implementations.
 //!
-//! They are Python packages, pinned in `xtask/servers.txt`, in a virtual environment in the target folder, so that the
-//! user's environment stays untouched. Tests find the programs by the variable [`VARIABLE`].
+//! They are Python packages, pinned in `xtask/servers.txt`. Tests find the programs by the variable [`VARIABLE`].
 
-use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::environment::Environment;
 use crate::shell;
 
 /// The variable with the folder of the servers' programs, for tests: if it is set, the programs must exist.
 pub(crate) const VARIABLE: &str = "CHUNKWRIGHT_SERVERS";
 
-/// The packages.
-const LIST: &str = "xtask/servers.txt";
+const ENVIRONMENT: Environment = Environment { name: "servers", list: "xtask/servers.txt" };
 
-/// Installs the packages in the list, unless they are installed.
+/// Installs the servers, unless they are installed.
 pub(crate) fn install() -> Result<()> {
-    let environment = environment()?;
-    let list = shell::root().join(LIST);
-    let wanted = fs::read_to_string(&list).with_context(|| format!("`{LIST}` could not be read"))?;
-    // Written last, so that an incomplete environment is created again.
-    let installed = environment.join("installed.txt");
-    if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
-        println!("servers are there: {}", environment.display());
-        return Ok(());
-    }
-    let python = if cfg!(windows) { "python" } else { "python3" };
-    shell::run(Command::new(python).args(["-m", "venv", "--clear"]).arg(&environment))
-        .context("Python's `venv` makes the environment of the servers; Debian has it as `python3-venv`")?;
-    let pip =
-        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--requirement"];
-    shell::run(Command::new(programs_in(&environment).join("python")).args(pip).arg(&list))?;
-    fs::write(&installed, wanted).with_context(|| format!("`{}` could not be written", installed.display()))
+    ENVIRONMENT.install()
 }
 
 /// The folder of the servers' programs, after [`install`].
 pub(crate) fn programs() -> Result<PathBuf> {
-    Ok(programs_in(&environment()?))
-}
-
-fn environment() -> Result<PathBuf> {
-    Ok(shell::target_dir()?.join("servers"))
-}
-
-fn programs_in(environment: &Path) -> PathBuf {
-    environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
+    ENVIRONMENT.programs()
 }
 
 /// The running servers of the remote stores. They end when their standard input closes, at the latest when this is

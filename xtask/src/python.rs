@@ -1,0 +1,116 @@
+//! The Python package: its wheel, its source distribution and its tests.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::iter;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::build::Profile;
+use crate::environment::Environment;
+use crate::{shell, web};
+
+/// What builds and tests the package.
+const ENVIRONMENT: Environment =
+    Environment { name: "python", list: "bindings/python/tests/requirements.txt" };
+
+const PACKAGE: &str = "bindings/python";
+
+/// Builds what users install: a wheel for this system, and a source distribution that builds anywhere.
+pub(crate) fn wheel() -> Result<()> {
+    web::build_if_possible()?;
+    ENVIRONMENT.install()?;
+    let wheel = build(Profile::Release)?;
+    let size = fs::metadata(&wheel)?.len();
+    println!("{} ({} MB)", wheel.display(), size / 1_000_000);
+    shell::run(maturin(&["sdist", "--out"])?.arg(folder(Profile::Release)?))
+}
+
+/// Builds the wheel of a profile: first the module, of which the types are made, then the package around it.
+fn build(profile: Profile) -> Result<PathBuf> {
+    let (flags, target) = match profile {
+        Profile::Dev => ("", "debug"),
+        Profile::Release => (" --release --features chunkwright-cli/otlp", "release"),
+    };
+    let mut module = match profile {
+        Profile::Dev => shell::linted("build -p chunkwright-python"),
+        Profile::Release => shell::cargo(&format!("build -p chunkwright-python{flags}")),
+    };
+    shell::run(&mut module)?;
+    let (module, name) = if cfg!(windows) {
+        ("_chunkwright.dll", "_chunkwright.pyd")
+    } else if cfg!(target_os = "macos") {
+        ("lib_chunkwright.dylib", "_chunkwright.abi3.so")
+    } else {
+        ("lib_chunkwright.so", "_chunkwright.abi3.so")
+    };
+    let sources = shell::root().join(PACKAGE).join("python");
+    let beside = sources.join("chunkwright").join(name);
+    fs::copy(shell::target_dir()?.join(target).join(module), &beside)
+        .with_context(|| format!("`{module}` could not be copied"))?;
+    let stubs = Command::new(ENVIRONMENT.programs()?.join("python"))
+        .arg(shell::root().join(PACKAGE).join("stubs.py"))
+        .env("PYTHONPATH", &sources)
+        .status();
+    fs::remove_file(&beside)?;
+    if !stubs.context("Python could not be run")?.success() {
+        bail!("the types of the package could not be written");
+    }
+    let folder = folder(profile)?;
+    let mut wheel = match profile {
+        Profile::Dev => maturin(&["build", "--profile", "dev", "--compatibility", "linux", "--out"])?,
+        Profile::Release => maturin(&["build", "--release", "--features", "chunkwright-cli/otlp", "--out"])?,
+    };
+    // As the module was compiled, so that it is not compiled again.
+    let linted = shell::linted("");
+    if matches!(profile, Profile::Dev) {
+        wheel.envs(linted.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    }
+    shell::run(wheel.arg(&folder))?;
+    let newest = fs::read_dir(&folder)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension() == Some(OsStr::new("whl")))
+        .max_by_key(|path| path.metadata().and_then(|metadata| metadata.modified()).ok());
+    newest.with_context(|| format!("no wheel is in `{}`", folder.display()))
+}
+
+fn folder(profile: Profile) -> Result<PathBuf> {
+    let name = if matches!(profile, Profile::Dev) { "wheels-dev" } else { "wheels" };
+    Ok(shell::target_dir()?.join(name))
+}
+
+fn maturin(arguments: &[&str]) -> Result<Command> {
+    let mut maturin = Command::new(ENVIRONMENT.programs()?.join("maturin"));
+    maturin.args(arguments).current_dir(shell::root().join(PACKAGE));
+    Ok(maturin)
+}
+
+/// Installs what builds and tests the package.
+pub(crate) fn prepare() -> Result<()> {
+    ENVIRONMENT.install()
+}
+
+/// Builds the wheel for development, and installs it where its tests run.
+pub(crate) fn install() -> Result<()> {
+    prepare()?;
+    let wheel = build(Profile::Dev)?;
+    shell::run(ENVIRONMENT.pip()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))
+}
+
+/// The tests of the package that is installed.
+pub(crate) fn test() -> Result<Command> {
+    let programs = ENVIRONMENT.programs()?;
+    let mut pytest = Command::new(programs.join("python"));
+    pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(Path::new(PACKAGE).join("tests"));
+    pytest.current_dir(shell::root()).env("PYTHONPATH", "").env("PATH", with(&programs)?);
+    Ok(pytest)
+}
+
+/// The paths of programs, with a folder before the others.
+fn with(folder: &Path) -> Result<OsString> {
+    let others = env::var_os("PATH").unwrap_or_default();
+    Ok(env::join_paths(iter::once(folder.to_owned()).chain(env::split_paths(&others)))?)
+}
