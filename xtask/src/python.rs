@@ -65,9 +65,12 @@ fn build(profile: Profile) -> Result<PathBuf> {
         Profile::Release => maturin(&["build", "--release", "--features", "chunkwright-cli/otlp", "--out"])?,
     };
     // As the module was compiled, so that it is not compiled again.
-    let linted = shell::linted("");
-    if matches!(profile, Profile::Dev) {
-        wheel.envs(linted.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let compiled = if matches!(profile, Profile::Dev) { shell::linted("") } else { shell::cargo("") };
+    for (name, value) in compiled.get_envs() {
+        match value {
+            Some(value) => wheel.env(name, value),
+            None => wheel.env_remove(name),
+        };
     }
     shell::run(wheel.arg(&folder))?;
     let newest = fs::read_dir(&folder)?

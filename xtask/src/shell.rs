@@ -26,6 +26,13 @@ pub(crate) fn target_dir() -> Result<PathBuf> {
 pub(crate) fn cargo(arguments: &str) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments.split_whitespace()).current_dir(root());
+    // What `cargo run` says of this program: build scripts that read it would run again, and all above them compile again.
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(name);
+        }
+    }
     cargo
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use chunkwright::Record;
 use chunkwright_arrow::{Columns, ExportRow, schema, to_batch};
 use chunkwright_engine::files::AtomicFile;
+use chunkwright_engine::words::count;
 use chunkwright_engine::{Error, ReadReport, RecordTable, TableFormat};
 use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError};
 use pyo3::prelude::*;
@@ -169,7 +170,7 @@ impl Chunks {
     fn __repr__(&self) -> String {
         let mut documents: Vec<&str> = self.records.iter().map(|record| record.doc_id.as_str()).collect();
         documents.dedup();
-        format!("<{} chunks of {} documents>", self.records.len(), documents.len())
+        format!("<{} of {}>", count(self.records.len(), "chunk"), count(documents.len(), "document"))
     }
 
     /// The texts to embed, in order.

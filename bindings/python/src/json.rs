@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chunkwright_engine::Code;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -50,7 +51,8 @@ pub(crate) fn from_python<T: DeserializeOwned>(value: &Bound<'_, PyAny>) -> PyRe
     let keywords = PyDict::new(py);
     keywords.set_item("default", FSPATH.import(py, "os", "fspath")?)?;
     let text: String = DUMPS.import(py, "json", "dumps")?.call((value,), Some(&keywords))?.extract()?;
-    serde_json::from_str(&text).map_err(|error| errors::of(py, error.into()))
+    serde_json::from_str(&text)
+        .map_err(|error| errors::refused(py, Code::INVALID_REQUEST, &error.to_string()))
 }
 
 /// The path that a text or an `os.PathLike` names.

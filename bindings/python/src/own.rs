@@ -202,6 +202,9 @@ impl Embedder for OwnEmbedder {
             }
             _ => vectors(self.passages.bind(py).call1((texts.to_vec(),))?),
         };
+        if self.calls.cancel.load(Ordering::Relaxed) {
+            return Err(EmbedError::other("the call was interrupted"));
+        }
         let raised = || EmbedError::other("the embedder raised an exception");
         let vectors: Vec<Vec<f32>> = self.calls.call(embed).ok_or_else(raised)?;
         if vectors.len() != texts.len() || vectors.iter().any(|vector| vector.len() != self.model.dimension) {

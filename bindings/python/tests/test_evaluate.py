@@ -240,6 +240,20 @@ def test_tuning_warns_of_questions_without_a_path_of_ours() -> None:
         cw.tune(CORPUS, questions=lines[:1], presets=["auto"])
 
 
+def test_blank_pieces_are_left_out_and_any_file_is_split(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"# Bread\r\n\r\nFold it four times.\r\n")
+    (tmp_path / "b.html").write_text("<h1>Tea</h1>\n<p>Pour at 80 degrees.</p>\n")
+    (tmp_path / "empty.md").write_text("")
+    questions = [
+        {"question": "how often is it folded?", "doc_id": "a.md", "excerpt": "four times"},
+        {"question": "how hot?", "doc_id": "b.html", "lines": "L2"},
+    ]
+    lines = lambda text: text.split("\n")  # noqa: E731
+    result = cw.evaluate(questions, tmp_path, {"auto": "auto", "lines": lines})
+    assert (result.run.documents, result.run.questions, result.run.refused) == (3, 2, 0)
+    assert of_way(result, "lines").sizes.chunks == 4 and of_way(result, "lines").sizes.covered == 1
+
+
 def test_positions_that_a_splitter_does_not_know_are_looked_up() -> None:
     row = _evaluate._placed("a", "b.md", {"page_content": "x", "metadata": {"start_index": -1}})
     assert row == {"doc_id": "b.md", "content": "x"}

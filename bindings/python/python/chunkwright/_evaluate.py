@@ -307,8 +307,10 @@ def _own_rows(chunks: Iterable[_chunkwright.Chunk], documents: Mapping[str, str]
 def _foreign_rows(name: str, way: Any, documents: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     split = _splitter(name, way)
     for doc_id, text in documents.items():
-        for piece in split(text):
-            yield _placed(name, doc_id, piece)
+        for row in (_placed(name, doc_id, piece) for piece in split(text)):
+            # A blank piece is nothing that a search could find.
+            if any(isinstance(part := row.get(key), str) and part.strip() for key in ("text", "content")):
+                yield row
 
 
 def _splitter(name: str, way: Any) -> Callable[[str], Iterable[Any]]:
