@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import chunkwright as cw
 
 PACKAGE = Path(cw.__file__).parent
 PROGRAM = Path(__file__).with_name("typed.py")
+#: Modules whose types are those of other packages, and one whose types are in a stub.
+OTHERS = ("_errors", "_stores", "_targets", "haystack", "langchain", "llama_index")
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -18,10 +21,12 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_mypy_finds_nothing(tmp_path: Path) -> None:
-    checked = run("mypy", "--strict", "--cache-dir", tmp_path, "--ignore-missing-imports", PROGRAM)
+    checked = run("mypy", "--strict", "--cache-dir", tmp_path / "cache", "--ignore-missing-imports", PROGRAM)
     assert checked.returncode == 0, checked.stdout
-    modules = [path for path in PACKAGE.glob("*.py") if path.stem not in ("_errors", "_stores", "_targets", "haystack", "langchain", "llama_index")]
-    checked = run("mypy", "--strict", "--cache-dir", tmp_path, "--ignore-missing-imports", *modules)
+    # Of a copy, as mypy does not check what is installed.
+    copy = Path(shutil.copytree(PACKAGE, tmp_path / "chunkwright", ignore=shutil.ignore_patterns("*.so", "__pycache__")))
+    modules = [path for path in copy.glob("*.py") if path.stem not in OTHERS]
+    checked = run("mypy", "--strict", "--cache-dir", tmp_path / "cache", "--ignore-missing-imports", *modules)
     assert checked.returncode == 0, checked.stdout
 
 
