@@ -13,16 +13,18 @@ use crate::build::Profile;
 use crate::environment::Environment;
 use crate::{shell, web};
 
-/// What builds and tests the package.
-const ENVIRONMENT: Environment =
-    Environment { name: "python", list: "bindings/python/tests/requirements.txt" };
+/// What builds the package.
+const MATURIN: Environment = Environment { name: "python-build", list: "bindings/python/requirements.txt" };
+
+/// What tests the package.
+const TESTS: Environment = Environment { name: "python", list: "bindings/python/tests/requirements.txt" };
 
 const PACKAGE: &str = "bindings/python";
 
 /// Builds what users install: a wheel for this system, and a source distribution that builds anywhere.
 pub(crate) fn wheel() -> Result<()> {
     web::build_if_possible()?;
-    ENVIRONMENT.install()?;
+    MATURIN.install()?;
     let wheel = build(Profile::Release)?;
     let size = fs::metadata(&wheel)?.len();
     println!("{} ({} MB)", wheel.display(), size / 1_000_000);
@@ -51,7 +53,7 @@ fn build(profile: Profile) -> Result<PathBuf> {
     let beside = sources.join("chunkwright").join(name);
     fs::copy(shell::target_dir()?.join(target).join(module), &beside)
         .with_context(|| format!("`{module}` could not be copied"))?;
-    let stubs = Command::new(ENVIRONMENT.programs()?.join("python"))
+    let stubs = Command::new(MATURIN.programs()?.join("python"))
         .arg(shell::root().join(PACKAGE).join("stubs.py"))
         .env("PYTHONPATH", &sources)
         .status();
@@ -86,26 +88,27 @@ fn folder(profile: Profile) -> Result<PathBuf> {
 }
 
 fn maturin(arguments: &[&str]) -> Result<Command> {
-    let mut maturin = Command::new(ENVIRONMENT.programs()?.join("maturin"));
+    let mut maturin = Command::new(MATURIN.programs()?.join("maturin"));
     maturin.args(arguments).current_dir(shell::root().join(PACKAGE));
     Ok(maturin)
 }
 
 /// Installs what builds and tests the package.
 pub(crate) fn prepare() -> Result<()> {
-    ENVIRONMENT.install()
+    MATURIN.install()?;
+    TESTS.install()
 }
 
 /// Builds the wheel for development, and installs it where its tests run.
 pub(crate) fn install() -> Result<()> {
     prepare()?;
     let wheel = build(Profile::Dev)?;
-    shell::run(ENVIRONMENT.pip()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))
+    shell::run(TESTS.pip()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))
 }
 
 /// The tests of the package that is installed.
 pub(crate) fn test() -> Result<Command> {
-    let programs = ENVIRONMENT.programs()?;
+    let programs = TESTS.programs()?;
     let mut pytest = Command::new(programs.join("python"));
     pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(Path::new(PACKAGE).join("tests"));
     pytest.current_dir(shell::root()).env("PYTHONPATH", "").env("PATH", with(&programs)?);

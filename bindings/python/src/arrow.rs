@@ -1,18 +1,16 @@
 //! Chunks of a column of texts, for tables that are Arrow underneath.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
-use chunkwright::Record;
-use chunkwright_engine::{ChunkRequest, Code, DocumentsRequest, Input, NewSource};
+use chunkwright_engine::{Code, Input, NewSource};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::input::AnyRecordBatch;
 
 use crate::chunks::Chunks;
+use crate::documents::{self, Sources};
+use crate::errors;
 use crate::keys::Keys;
-use crate::{errors, work};
 
 /// Cuts the texts of a table: any object with the `PyCapsule` interface of Arrow, such as a frame of Polars or pandas, a table
 /// of pyarrow or a relation of `DuckDB`. `text` names the column of texts, and `name` that of their names, which tell their
@@ -44,24 +42,7 @@ pub(crate) fn chunk_arrow(
                 .push(Input::Memory { place: name.clone(), document: NewSource::new(name, text.as_bytes()) });
         }
     }
-    let request = DocumentsRequest { inputs, ..DocumentsRequest::default() };
-    let (records, report) = work::run(py, &keys.calls.cancel, || {
-        let engine = keys.engine()?;
-        keys.calls.checked(engine.documents(&request).and_then(|mut documents| {
-            let mut all: Vec<Arc<Record>> = Vec::new();
-            documents.chunk(
-                ChunkRequest::default(),
-                |cut| cut.chunks.into_iter().map(Arc::new).collect::<Vec<_>>(),
-                |records| records.iter().map(|record| 3 * record.text.len()).sum(),
-                |records| {
-                    all.extend(records.into_iter().flatten());
-                    Ok::<_, chunkwright_engine::Error>(())
-                },
-            )?;
-            Ok((all, documents.report()))
-        }))
-    })?;
-    Ok(Chunks::new(records, Some(report)))
+    documents::cut(py, Sources(inputs), &keys, false)
 }
 
 /// The texts of a column.

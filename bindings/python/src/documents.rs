@@ -13,6 +13,8 @@ use chunkwright_engine::{
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::chunks::{Chunk, Chunks};
@@ -21,7 +23,7 @@ use crate::work::{self, Failure};
 use crate::{errors, json};
 
 /// The documents of an argument: the path of a file or folder, bytes, text with a name, or a list of them.
-struct Sources(Vec<Input>);
+pub(crate) struct Sources(pub(crate) Vec<Input>);
 
 impl Sources {
     fn of(source: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Self> {
@@ -137,8 +139,12 @@ pub(crate) fn chunk(
     summaries: bool,
     keys: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Chunks> {
-    let keys = Keys::read(keys)?;
-    let (records, report) = with_documents(py, Sources::of(source, name)?, &keys, |_, documents| {
+    cut(py, Sources::of(source, name)?, &Keys::read(keys)?, summaries)
+}
+
+/// Cuts documents.
+pub(crate) fn cut(py: Python<'_>, sources: Sources, keys: &Keys, summaries: bool) -> PyResult<Chunks> {
+    let (records, report) = with_documents(py, sources, keys, |_, documents| {
         let mut all: Vec<Arc<Record>> = Vec::new();
         documents.chunk(
             ChunkRequest { summaries },
@@ -426,13 +432,7 @@ pub(crate) fn evaluate(
     on_step: Option<Py<PyAny>>,
     keys: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
-    let (keys, documents) = (Keys::read(keys)?, Sources::of(source, None)?.request());
-    let request = json::from_python(request)?;
-    let answer = work::run(py, &keys.calls.cancel, || {
-        let engine = keys.engine()?;
-        keys.calls.checked(engine.evaluate(&documents, &request, &mut |event| step(on_step.as_ref(), &event)))
-    })?;
-    json::answer(py, &answer)
+    measure(py, source, request, on_step.as_ref(), keys, Engine::evaluate)
 }
 
 /// Measures many ways of cutting, and proposes one that is better than `auto` beyond noise.
@@ -445,11 +445,27 @@ pub(crate) fn tune(
     on_step: Option<Py<PyAny>>,
     keys: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
+    measure(py, source, request, on_step.as_ref(), keys, Engine::tune)
+}
+
+/// What measures documents by a request, and says how far it is.
+type Measure<Request, Answer> =
+    fn(&Engine, &DocumentsRequest, &Request, &mut dyn FnMut(EvaluationStep)) -> Result<Answer, Error>;
+
+/// Measures by a function of the engine.
+fn measure<Request: DeserializeOwned + Sync, Answer: Serialize + Send>(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    request: &Bound<'_, PyAny>,
+    on_step: Option<&Py<PyAny>>,
+    keys: Option<&Bound<'_, PyDict>>,
+    by: Measure<Request, Answer>,
+) -> PyResult<Py<PyAny>> {
     let (keys, documents) = (Keys::read(keys)?, Sources::of(source, None)?.request());
-    let request = json::from_python(request)?;
+    let request: Request = json::from_python(request)?;
     let answer = work::run(py, &keys.calls.cancel, || {
         let engine = keys.engine()?;
-        keys.calls.checked(engine.tune(&documents, &request, &mut |event| step(on_step.as_ref(), &event)))
+        keys.calls.checked(by(&engine, &documents, &request, &mut |event| step(on_step, &event)))
     })?;
     json::answer(py, &answer)
 }

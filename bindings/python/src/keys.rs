@@ -159,7 +159,7 @@ fn variables() -> Vec<(String, String)> {
 /// The keys of the settings, which are the keywords of calls, as a JSON Schema: each with its type, default and help.
 #[pyfunction]
 pub(crate) fn keys(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    json::answer(py, &schema::of_settings())
+    json::answer(py, &schema::of_every_setting())
 }
 
 /// The options of searches, as [`keys`].

@@ -89,8 +89,7 @@ pub enum Error {
     NoPage,
     /// An evaluation of neither questions nor edits.
     #[error(
-        "there are no questions; give a file `QUESTIONS.jsonl` before the documents, or --stability, or let \
-         `chunkwright tune` make some"
+        "there are no questions; give some, such as a file `QUESTIONS.jsonl`, or measure stability, or let `tune` make some"
     )]
     NothingToMeasure,
     /// A measure of no chunk or no token.

@@ -52,7 +52,7 @@ use crate::{
 };
 
 pub use crate::request::search::schema::{of_option, of_search};
-pub use crate::settings::schema::{RequestedSettings, of_settings};
+pub use crate::settings::schema::{RequestedSettings, of_every_setting, of_settings};
 pub use shape::{Misshapen, check_shape};
 
 /// A type that is read or written as JSON.

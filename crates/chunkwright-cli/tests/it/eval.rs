@@ -102,7 +102,7 @@ fn a_run_needs_questions_or_edits() {
     let run = folder.run(&["eval", "docs"]);
     assert_eq!(run.code, 2);
     assert!(
-        run.stderr.starts_with("error: there are no questions; give a file `QUESTIONS.jsonl`"),
+        run.stderr.starts_with("error: there are no questions; give some, such as a file `QUESTIONS.jsonl`"),
         "{}",
         run.stderr
     );

@@ -19,10 +19,19 @@ use chunkwright::options::paragraphs;
 /// * `x-strategy`: the only strategy that reads it.
 /// * `default`: its value where nothing sets it, neither a configuration nor a preset nor a key that it follows.
 pub fn of_settings() -> Schema {
+    described(key::requestable())
+}
+
+/// The schema of every setting, as [`of_settings`]: what a program sets that performs its own requests.
+pub fn of_every_setting() -> Schema {
+    described(key::all().into_iter())
+}
+
+fn described(keys: impl Iterator<Item = &'static Key>) -> Schema {
     let built_in = Layers::default().settings(Source::Request, []).map(|settings| settings.list());
     let built_in: BTreeMap<String, Value> =
         built_in.into_iter().flatten().filter_map(|setting| Some((setting.key, setting.value?))).collect();
-    let annotated = key::requestable().map(|key| {
+    let annotated = keys.map(|key| {
         let mut schema = of_key(key);
         let is_list = matches!(key.values, Values::List(_));
         if let Some(value) = built_in.get(key.name).cloned().or(is_list.then(|| json!([]))) {
