@@ -31,17 +31,9 @@ pub(crate) fn wheel() -> Result<()> {
     shell::run(maturin(&["sdist", "--out"])?.arg(folder(Profile::Release)?))
 }
 
-/// Builds the wheel of a profile: first the module, of which the types are made, then the package around it.
+/// Builds the wheel of a profile twice: the types in the package are made of the module, which is compiled once.
 fn build(profile: Profile) -> Result<PathBuf> {
-    let (flags, target) = match profile {
-        Profile::Dev => ("", "debug"),
-        Profile::Release => (" --release --features chunkwright-cli/otlp", "release"),
-    };
-    let mut module = match profile {
-        Profile::Dev => shell::linted("build -p chunkwright-python"),
-        Profile::Release => shell::cargo(&format!("build -p chunkwright-python{flags}")),
-    };
-    shell::run(&mut module)?;
+    pack(profile)?;
     let (module, name) = if cfg!(windows) {
         ("_chunkwright.dll", "_chunkwright.pyd")
     } else if cfg!(target_os = "macos") {
@@ -49,9 +41,10 @@ fn build(profile: Profile) -> Result<PathBuf> {
     } else {
         ("lib_chunkwright.so", "_chunkwright.abi3.so")
     };
+    let compiled = if matches!(profile, Profile::Dev) { "debug" } else { "release" };
     let sources = shell::root().join(PACKAGE).join("python");
     let beside = sources.join("chunkwright").join(name);
-    fs::copy(shell::target_dir()?.join(target).join(module), &beside)
+    fs::copy(shell::target_dir()?.join(compiled).join(module), &beside)
         .with_context(|| format!("`{module}` could not be copied"))?;
     let stubs = Command::new(MATURIN.programs()?.join("python"))
         .arg(shell::root().join(PACKAGE).join("stubs.py"))
@@ -61,25 +54,35 @@ fn build(profile: Profile) -> Result<PathBuf> {
     if !stubs.context("Python could not be run")?.success() {
         bail!("the types of the package could not be written");
     }
+    pack(profile)?;
     let folder = folder(profile)?;
-    let mut wheel = match profile {
-        Profile::Dev => maturin(&["build", "--profile", "dev", "--compatibility", "linux", "--out"])?,
-        Profile::Release => maturin(&["build", "--release", "--features", "chunkwright-cli/otlp", "--out"])?,
-    };
-    // As the module was compiled, so that it is not compiled again.
-    let compiled = if matches!(profile, Profile::Dev) { shell::linted("") } else { shell::cargo("") };
-    for (name, value) in compiled.get_envs() {
-        match value {
-            Some(value) => wheel.env(name, value),
-            None => wheel.env_remove(name),
-        };
-    }
-    shell::run(wheel.arg(&folder))?;
     let newest = fs::read_dir(&folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension() == Some(OsStr::new("whl")))
         .max_by_key(|path| path.metadata().and_then(|metadata| metadata.modified()).ok());
     newest.with_context(|| format!("no wheel is in `{}`", folder.display()))
+}
+
+/// Compiles the module, unless it is there, and packs it with the package around it.
+fn pack(profile: Profile) -> Result<()> {
+    let (mut wheel, cargo) = match profile {
+        Profile::Dev => {
+            let wheel = maturin(&["build", "--profile", "dev", "--compatibility", "linux", "--out"])?;
+            (wheel, shell::linted(""))
+        }
+        Profile::Release => (
+            maturin(&["build", "--release", "--features", "chunkwright-cli/otlp", "--out"])?,
+            shell::cargo(""),
+        ),
+    };
+    // Its cargo as ours, so that what the others have compiled is not compiled again.
+    for (name, value) in cargo.get_envs() {
+        match value {
+            Some(value) => wheel.env(name, value),
+            None => wheel.env_remove(name),
+        };
+    }
+    shell::run(wheel.arg(folder(profile)?))
 }
 
 fn folder(profile: Profile) -> Result<PathBuf> {
