@@ -85,10 +85,10 @@ def ways() -> dict[str, dict[str, Callable[[list[str]], int]]]:
     return found
 
 
-def median(run: Callable[[], object]) -> float:
+def median(run: Callable[[], object], rounds: int = ROUNDS) -> float:
     """The median time of some rounds, in seconds."""
     times = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)
@@ -108,14 +108,14 @@ def main() -> None:
             print(f"| {name} | {number:,} | {size / median(lambda: cut(texts)):.2f} |", flush=True)
         print()
     own = median(lambda: cw.chunk(folder, include="*.md"))
-    flags = ["chunk", str(folder), "--include", "*.md", "--format", "jsonl", "-o", "/dev/null"]
-    command = median(lambda: subprocess.run([program, *flags], check=True))
+    flags = ["chunk", str(folder), "--include", "*.md", "--format", "jsonl", "--quiet"]
+    command = median(lambda: subprocess.run([program, *flags], stdout=subprocess.DEVNULL, check=True))
     start = [sys.executable, "-c"]
     bare = median(lambda: subprocess.run([*start, "pass"], check=True))
     imported = median(lambda: subprocess.run([*start, "import chunkwright"], check=True))
     text = "# Bees\n\nFeed them in autumn.\n"
     cw.chunk_text(text)
-    small = median(lambda: [cw.chunk_text(text) for _ in range(1_000)]) / 1_000
+    small = median(lambda: cw.chunk_text(text), 1_000)
     print("| what | time |\n|---|--:|")
     print(f"| `cw.chunk(folder)` | {own:.3f} s, {own / command:.2f} times the program's |")
     print(f"| `import chunkwright`, beyond the interpreter's start | {1e3 * (imported - bare):.0f} ms |")

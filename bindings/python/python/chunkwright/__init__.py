@@ -30,14 +30,43 @@ from ._chunkwright import (
 from ._answer import Answer, Answers
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _error_names
-from ._evaluate import evaluate, tune
-from ._index import Hit, Index, Server
-from ._sync import Operation, Sync, sync
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from typing_extensions import Unpack
 
     from ._chunkwright import Keys, Source
+    from ._evaluate import evaluate, tune
+    from ._index import Hit, Index, Server
+    from ._sync import Operation, Sync, sync
+
+#: What is imported when it is asked for, with its module: its imports take longer than those of all the rest.
+_LATER = {
+    "Hit": "_index",
+    "Index": "_index",
+    "Operation": "_sync",
+    "Server": "_index",
+    "Sync": "_sync",
+    "evaluate": "_evaluate",
+    "sync": "_sync",
+    "tune": "_evaluate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    from importlib import import_module
+
+    found = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 if _sys.executable:
     # Files of binary formats are converted by processes of their own.
