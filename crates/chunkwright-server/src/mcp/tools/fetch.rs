@@ -4,14 +4,15 @@
 //! that is larger than an answer may be, it returns a page, cut at the end of a line, and `next`, which names the next
 //! page. All pages together are the source, byte for byte. Of several ids, the last ones are shortened first.
 
+mod part;
+
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use chunkwright::{ChunkId, LineIndex, Span};
+use chunkwright::{LineIndex, Span};
 use chunkwright_engine::{
-    DocumentInfo, Error, Expand, ExpandRequest, FetchForm, FetchRequest, Rendering, SOURCE_PART, Snapshot,
-    SourceForm, SourcePart,
+    DocumentInfo, Expand, ExpandRequest, FetchForm, FetchRequest, Rendering, SOURCE_PART,
 };
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -24,15 +25,13 @@ use crate::mcp::arguments::output;
 use crate::mcp::markdown::{fenced, name};
 use crate::mcp::scope::{self, CallError};
 use crate::mcp::tool::{Effect, Tool, logged};
-use crate::mcp::uri::{Page, Uri};
+use crate::mcp::uri::Uri;
+use part::{Part, ends};
 
 pub(super) struct Fetch;
 
 /// Maximum number of bytes per token in natural text. The search for the end of a page covers no more than that.
 const BYTES_OF_TOKEN: usize = 6;
-
-/// A line that is too long for an answer is cut at multiples of this many characters.
-const STEP_IN_LINE: usize = 64;
 
 /// Divisor of an answer's size, in bytes, that gives the room for the outline of the document.
 const SHARE_OF_OUTLINE: usize = 8;
@@ -319,84 +318,6 @@ pub(in crate::mcp) fn fetch_uri(
     Ok(answer.with_text_to(answer.source.text.len()))
 }
 
-/// The part of the requested range that is read.
-struct Part {
-    document: DocumentInfo,
-    doc_toc: String,
-    found: Option<ChunkId>,
-    /// The source from the beginning of the page, as much as may fit; `None` if the page does not begin at a character.
-    text: Option<String>,
-    rendering: Option<Rendering>,
-    /// Length of the requested range, in bytes.
-    length: usize,
-    /// The line where the text begins.
-    line: usize,
-}
-
-impl Part {
-    /// Takes a part from fetched text.
-    fn of(fetched: chunkwright_engine::FetchAnswer, page: Option<&Page>, most: usize) -> Self {
-        let offset = page.map_or(0, |page| page.offset);
-        let (source, rendering) = match fetched.rendered() {
-            Some((source, rendering)) => (source, Some(rendering.clone())),
-            None => (fetched.text.as_str(), None),
-        };
-        // A large part of a source may render as nothing.
-        let most = if rendering.is_some() { source.len() } else { most };
-        let window = |rest: &str| rest[..rest.floor_char_boundary(most)].to_owned();
-        // A chunk may begin inside a line; the fetched text begins in `start_line` all the same.
-        let first_line = fetched.start_line as usize;
-        let text = source.get(offset..).map(window);
-        let before = || LineIndex::new(source).line(offset as u32) - 1;
-        let line = first_line + if text.is_some() { before() } else { 0 };
-        let length = source.len();
-        let chunkwright_engine::FetchAnswer { document, doc_toc, found, .. } = fetched;
-        Self { document, doc_toc, found, text, rendering, length, line }
-    }
-
-    /// Reads a part of a large document; nothing else is read if the page names its line.
-    fn read(snapshot: &Snapshot, uri: &Uri, most: usize) -> Result<Self, Error> {
-        let offset = uri.page.as_ref().map_or(0, |page| page.offset) as u64;
-        let source = snapshot.source(&uri.reference, SourceForm::Text)?;
-        let SourcePart { bytes, length, doc_toc } = source.read(offset, most)?;
-        let line = match uri.page.as_ref().and_then(|page| page.line) {
-            Some(line) => line,
-            None => 1 + breaks_before(&source, offset.min(length))?,
-        };
-        let text = match String::from_utf8(bytes) {
-            Ok(text) => Some(text),
-            // The part may end inside a character, but must not begin inside one.
-            Err(error) => {
-                let end = error.utf8_error().valid_up_to();
-                let mut bytes = error.into_bytes();
-                bytes.truncate(end);
-                String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
-            }
-        };
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let document = source.document().clone();
-        Ok(Self { document, doc_toc, found: None, text, rendering: None, length, line })
-    }
-}
-
-/// The number of lines that end before `offset`. Lines end at LF, CRLF or CR.
-fn breaks_before(source: &chunkwright_engine::Source, offset: u64) -> Result<usize, Error> {
-    let (mut at, mut breaks, mut last) = (0, 0, 0);
-    while at < offset {
-        let limit = usize::try_from(offset - at).unwrap_or(usize::MAX);
-        let bytes = source.read(at, limit)?.bytes;
-        if bytes.is_empty() {
-            break;
-        }
-        for &byte in &bytes {
-            breaks += usize::from(byte == b'\r' || byte == b'\n' && last != b'\r');
-            last = byte;
-        }
-        at += bytes.len() as u64;
-    }
-    Ok(breaks)
-}
-
 /// The same URI without its page.
 fn first(uri: &Uri) -> String {
     Uri { page: None, ..uri.clone() }.to_string()
@@ -411,27 +332,6 @@ fn metadata(info: &DocumentInfo) -> Map<String, Value> {
     let mut known = known.as_object().cloned().unwrap_or_default();
     known.extend(meta.iter().map(|(name, text)| (format!("meta.{name}"), json!(text))));
     known
-}
-
-/// Possible ends of a page of `text`: after each line, and inside a long first line after every few characters.
-fn ends(text: &str, is_all: bool) -> Vec<usize> {
-    let lines = LineIndex::new(text);
-    let starts = (2..=lines.count()).map(|line| lines.start(line) as usize);
-    let mut ends: Vec<usize> = starts.filter(|&start| start < text.len()).collect();
-    ends.push(text.len());
-    let first = ends[0];
-    let is_cut = ends.len() == 1 && !is_all;
-    if is_cut || first > STEP_IN_LINE {
-        let inside = text[..first].char_indices().skip(1).map(|(at, _)| at);
-        // A page must not end inside a line break.
-        let inside = inside.filter(|&at| !text[..at].ends_with('\r'));
-        ends.splice(..0, inside.skip(STEP_IN_LINE - 1).step_by(STEP_IN_LINE).collect::<Vec<_>>());
-    }
-    if !is_all && ends.len() > 1 {
-        // The last line of the window continues behind it.
-        ends.pop();
-    }
-    ends
 }
 
 impl FetchAnswer {
