@@ -82,7 +82,13 @@ export const search = (f: Format) => ({
   candidates: { label: "Candidates", hint: "How many each stage hands to the fusion" },
   rerank: { label: "Rerank depth", hint: "How many of the best a reranker reads, if the server has one" },
   per_document: { label: "Hits per document", hint: "Empty for no limit", none: "no limit" },
-  duplicates: { label: "Duplicates", collapse: "Collapse", keep: "Keep", hint: "Hits with the same text" },
+  duplicates: {
+    label: "Duplicates",
+    near: "Collapse",
+    collapse: "Equal texts alone",
+    keep: "Keep",
+    hint: "Hits with the same words, or of the same file in another programming language",
+  },
   collapse_translations: { label: "Collapse translations", hint: "Of one page in several languages only the best" },
   expand: {
     label: "Expand",

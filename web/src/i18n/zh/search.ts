@@ -71,7 +71,13 @@ export const search = (f: Format): Messages["search"] => ({
   candidates: { label: "候选数", hint: "每个阶段交给融合的数量" },
   rerank: { label: "重排深度", hint: "重排器读取的前若干个（若服务器配有重排器）" },
   per_document: { label: "每文档命中数", hint: "留空则不限", none: "不限" },
-  duplicates: { label: "重复内容", collapse: "合并", keep: "保留", hint: "文本相同的命中" },
+  duplicates: {
+    label: "重复内容",
+    near: "合并",
+    collapse: "仅合并相同文本",
+    keep: "保留",
+    hint: "词语相同的命中，或同一文件的其他编程语言版本",
+  },
   collapse_translations: { label: "合并译文", hint: "同一页面的多种语言只取最佳者" },
   expand: {
     label: "扩展",
