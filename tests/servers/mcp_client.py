@@ -26,25 +26,27 @@ async def main(mode, server):
         if "status" in seen["tools"]:
             # The index is made while the server answers.
             while True:
-                status = (await client.call_tool("status", {})).structured_content
+                status = (await client.call_tool("status", {"format": "structured"})).structured_content
                 seen.setdefault("indexing", []).append(status["indexing"])
                 if not status["indexing"].startswith("indexing "):
                     break
                 await asyncio.sleep(0.05)
-        search = await client.call_tool("search", {"query": "When does the ferry leave?"})
+        structured = {"format": "structured"} if "status" in seen["tools"] else {}
+        search = await client.call_tool("search", {"query": "When does the ferry leave?"} | structured)
         seen["search"] = search.structured_content or json.loads(search.content[0].text)
         result = seen["search"]["results"][0]
-        fetch = await client.call_tool("fetch", {"id": result["id"]})
+        fetch = await client.call_tool("fetch", {"id": result["id"]} | structured)
         seen["fetch"] = fetch.structured_content or json.loads(fetch.content[0].text)
         failed = await client.call_tool("fetch", {"id": "none.md"})
         seen["failed"] = [failed.is_error, failed.content[0].text]
         wrong = await client.call_tool("search", {"qury": "ferry"})
         seen["wrong"] = [wrong.is_error, wrong.content[0].text]
         if "outline" in seen["tools"]:
-            outline = await client.call_tool("outline", {"id": result["doc_id"]})
+            outline = await client.call_tool("outline", {"id": result["doc_id"]} | structured)
             seen["outline"] = outline.structured_content
-            text = await client.call_tool("search", {"query": "ferry", "format": "text"})
-            seen["text"] = json.loads(text.content[0].text)
+            text = await client.call_tool("search", {"query": "ferry"})
+            assert text.structured_content is None
+            seen["text"] = text.content[0].text
             resources = (await client.list_resources()).resources
             seen["resources"] = [str(resource.uri) for resource in resources]
             read = await client.read_resource(resources[0].uri)

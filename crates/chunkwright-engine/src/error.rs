@@ -603,6 +603,14 @@ pub enum Error {
         /// Its number.
         id: u64,
     },
+    /// More queries than one search takes.
+    #[error("a search takes at most {most} queries; these are {given}")]
+    TooManyQueries {
+        /// How many were given.
+        given: usize,
+        /// How many are taken.
+        most: usize,
+    },
     /// More questions than are kept.
     #[error("collection `{collection}` has {most} questions already; delete some first")]
     TooManyQuestions {

@@ -47,8 +47,8 @@ pub use chunkwright_index::{
     Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
     MAX_QUERY_CHARS, MOST_RANGES, MemoryStore, Metadata, Mode, Overlay, OverlayState, Passage, PastRun,
-    Prefix, Progress, Prune, Related, Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart,
-    Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, WhyAway, file_of, meta,
+    Prefix, Progress, Prune, Related, Renamed, Rendering, RepeatedText, Siblings, SortKey, SourceForm,
+    SourcePart, Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, WhyAway, file_of, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, convert, redact};
 pub mod evaluation {
@@ -92,7 +92,7 @@ pub use crate::request::evaluate::{
     EditsRequest, EvaluateAnswer, EvaluateRequest, EvaluationStep, Proposal, TuneAnswer, TuneCandidate,
     TuneRequest,
 };
-pub use crate::request::fetch::{FetchAnswer, FetchRequest};
+pub use crate::request::fetch::{FetchAnswer, FetchForm, FetchRequest};
 pub use crate::request::generations::{
     DeleteRequest, Deleted, DeletedDocument, GenerationsAnswer, PruneRequest, PrunedGeneration,
 };

@@ -125,7 +125,7 @@ pub struct Passage {
     pub token_count: usize,
     /// Name of the counter.
     pub tokenizer: String,
-    /// Exactly `source[start_byte..end_byte]` of the decoded source.
+    /// Exactly `source[start_byte..end_byte]` of the decoded source; of HTML and notebooks as it renders.
     pub text: String,
 }
 
@@ -303,9 +303,9 @@ fn alone(hit: &Hit, why: &str, counter: &dyn TokenCounter) -> FoundPassage {
             end_line: record.end_line,
             start_byte: record.start_byte,
             end_byte: record.end_byte,
-            token_count: counter.count(&record.content),
+            token_count: counter.count(record.shown()),
             tokenizer: counter.name().to_owned(),
-            text: record.content.clone(),
+            text: record.shown().to_owned(),
         },
         doc_toc: hit.doc_toc.clone(),
         unexpanded: Some(why.to_owned()),

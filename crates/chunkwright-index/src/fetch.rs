@@ -1,9 +1,14 @@
 //! Fetch: returns the source, byte for byte.
 
-use chunkwright::{ChunkId, LineIndex, Record, Span};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use chunkwright::{ChunkId, Document, LineIndex, Record, Span};
 use chunkwright_source::decode;
 
 use crate::expand::{Expansion, Shown};
+use chunkwright_store::parsed::parse_again;
 use chunkwright_store::{DocumentInfo, Generation, Store, StoreError, StoredDocument};
 
 /// How to fetch.
@@ -46,8 +51,40 @@ pub struct Fetched {
     pub records: Vec<Record>,
     /// Id of the requested chunk, if one was requested; it is part of `text`.
     pub found: Option<ChunkId>,
-    /// Tokens of `text` by the expansion's counter, if an expansion was requested.
+    /// Tokens of what is shown by the expansion's counter, if an expansion was requested.
     pub token_count: Option<usize>,
+    /// How the text renders, if its format is markup.
+    pub rendering: Option<Rendering>,
+}
+
+/// A part of a document of markup, as it renders.
+#[derive(Clone, Debug)]
+pub struct Rendering {
+    document: Arc<Document>,
+    span: Span,
+}
+
+impl Rendering {
+    fn of(document: &StoredDocument, span: Span) -> Option<Self> {
+        document.info.is_rendered().then(|| Self { document: Arc::new(parse_again(document)), span })
+    }
+
+    /// How a range of the fetched text renders. The renderings of adjacent ranges are that of both.
+    pub fn read(&self, range: Range<usize>) -> Cow<'_, str> {
+        let start = self.span.start as usize;
+        self.document.read(Span::new(start + range.start, start + range.end))
+    }
+
+    /// How the whole text renders.
+    pub fn text(&self) -> Cow<'_, str> {
+        self.document.read(self.span)
+    }
+}
+
+impl PartialEq for Rendering {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
 }
 
 /// The bytes of the file that were fetched.
@@ -157,7 +194,7 @@ pub enum FetchError {
 }
 
 /// Fetches what `reference` names in `generation`: a document's id, a chunk's id, `DOC_ID#INDEX` (also written
-/// `DOC_ID_chunkINDEX`) or `DOC_ID#L10-L80` (lines, both included). A document's id takes precedence over every other
+/// `DOC_ID_chunkINDEX`) or `DOC_ID#L10-L80` (lines, both included; also written `DOC_ID:10-80`). A document's id takes precedence over every other
 /// reading.
 ///
 /// # Errors
@@ -176,7 +213,9 @@ pub fn fetch(
             Beside::Nothing => Vec::new(),
         };
         let last = lines(&document.source).len();
+        let rendering = Rendering::of(&document, Span::new(0, document.source.len()));
         return Ok(Fetched {
+            rendering,
             document: document.info,
             doc_toc: document.doc_toc,
             extent: Extent::Document,
@@ -238,10 +277,16 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The id of a document and the place in it: `DOC_ID#PLACE` or `DOC_ID_chunkINDEX`.
+    /// The id of a document and the place in it: `DOC_ID#PLACE`, `DOC_ID:10-80` or `DOC_ID_chunkINDEX`.
     pub(crate) fn split(reference: &str) -> Option<(&str, Self)> {
         if let Some((doc_id, place)) = reference.rsplit_once('#')
             && let Some(place) = Self::parse(place)
+        {
+            return Some((doc_id, place));
+        }
+        // As people and answers write it: `guide.md:10-80`.
+        if let Some((doc_id, lines)) = reference.rsplit_once(':')
+            && let Some(place) = Self::parse(&format!("L{lines}"))
         {
             return Some((doc_id, place));
         }
@@ -273,7 +318,9 @@ fn fetch_chunk(shown: Shown, index: usize, options: FetchOptions<'_>) -> Result<
     };
     let mut fetched = part(shown, span, Extent::Chunk)?;
     fetched.found = found;
-    fetched.token_count = options.expansion.map(|expansion| expansion.counter.count(&fetched.text));
+    let shown = fetched.rendering.as_ref().map(Rendering::text);
+    let shown = shown.as_deref().unwrap_or(&fetched.text);
+    fetched.token_count = options.expansion.map(|expansion| expansion.counter.count(shown));
     Ok(fetched)
 }
 
@@ -305,6 +352,7 @@ fn part(shown: Shown, span: Span, extent: Extent) -> Result<Fetched, StoreError>
         }
     };
     Ok(Fetched {
+        rendering: Rendering::of(&document, span),
         text: span.of(&document.source).to_owned(),
         raw,
         extent,

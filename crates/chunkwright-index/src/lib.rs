@@ -45,7 +45,7 @@ pub use boundary::plan_boundary;
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
-pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
+pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, Rendering, chunk_id, fetch};
 pub use fuse::Fusion;
 pub use pipeline::{
     Clock, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress,

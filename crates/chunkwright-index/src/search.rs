@@ -7,6 +7,7 @@ use chunkwright_models::{EmbedError, Embedder, RerankError, Reranker};
 use serde::{Deserialize, Serialize};
 
 mod choose;
+mod duplicates;
 mod explain;
 mod judge;
 mod rank;
@@ -56,8 +57,11 @@ pub struct SearchOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Duplicates {
-    /// They are named by the better one, and leave their place to others.
+    /// They are named by the better one, and leave their place to others: those with the same words, and those of the
+    /// same file in another programming language.
     #[default]
+    Near,
+    /// As with `Near`, but only those with the same text.
     Collapse,
     /// They are hits as any other.
     Keep,
@@ -181,8 +185,11 @@ pub struct Hit {
     pub matched_terms: Vec<String>,
     /// Why it is in the answer.
     pub kept: Kept,
-    /// Ids of chunks with the same content that were ranked lower.
+    /// Ids of chunks that say the same and were ranked lower.
     pub duplicates: Vec<ChunkId>,
+    /// What fetches the lines of the first of them: `DOC_ID#L10-L80`.
+    #[serde(skip)]
+    pub duplicates_at: Vec<String>,
     /// Number of the generation that it is of.
     pub generation: i64,
     /// Outline of the chunk's document.
@@ -432,6 +439,7 @@ fn attempt(
             matched_terms: matched(&asked.terms, &chunk),
             kept,
             duplicates: Vec::new(),
+            duplicates_at: Vec::new(),
             generation: generation.number,
             doc_toc: chunk.doc_toc,
             doc_summary: chunk.doc_summary,

@@ -38,6 +38,11 @@ impl Format {
         text.or_else(|| chunkwright_code::language_named(name).map(Self::Text))
     }
 
+    /// Whether documents of the format of this name are shown as they render: HTML and notebooks.
+    pub fn renders(name: &str) -> bool {
+        matches!(Self::named(name), Some(Self::Text(parser)) if parser.renders())
+    }
+
     /// The format's name.
     pub fn name(self) -> &'static str {
         match self {

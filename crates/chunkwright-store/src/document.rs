@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_models::{TextHash, text_hash};
+use chunkwright_source::Format;
 use chunkwright_source::format::file_hash;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,11 @@ pub struct DocumentInfo {
 }
 
 impl DocumentInfo {
+    /// Returns whether its text is shown as it renders, not as its source: HTML and notebooks.
+    pub fn is_rendered(&self) -> bool {
+        Format::renders(&self.format)
+    }
+
     /// Returns whether both were made from the same file in the same way, apart from manual changes.
     pub fn is_same_file(&self, other: &Self) -> bool {
         let file = |info: &Self| {

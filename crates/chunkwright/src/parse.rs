@@ -41,6 +41,11 @@ pub trait Parser: Send + Sync {
     /// File name extensions, lower case, without the dot.
     fn extensions(&self) -> &'static [&'static str];
 
+    /// Whether a document is shown as it renders, since its source is markup that people and models do not read.
+    fn renders(&self) -> bool {
+        false
+    }
+
     /// Reports the sections and blocks of `out.source()`.
     fn parse(&self, out: &mut DocumentBuilder);
 }

@@ -4,6 +4,7 @@
 //! would make all records together grow with its square.
 
 pub(crate) mod imports;
+mod shown;
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -25,6 +25,13 @@ export function runs(text: string): Run[] {
   return out;
 }
 
+/** What a reader is shown of a chunk: its content, or what that renders as in its text. */
+export function shownOf({ content, context, text }: { content: string; context: string; text?: string }): string {
+  if (text === undefined || !text.startsWith(context)) return content;
+  const body = text.slice(context.length);
+  return body.startsWith(content.replace(/\r\n?/gu, "\n")) ? content : body;
+}
+
 /** The first and the last line with visible text, cut to a length. */
 export function firstLine(text: string, length = 200): string {
   return tidy(/\S[^\r\n]*/u.exec(text)?.[0] ?? "", length);

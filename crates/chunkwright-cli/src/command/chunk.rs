@@ -218,7 +218,7 @@ fn table(doc_id: &str, records: &[Record]) -> String {
             record.token_count.to_string(),
             record.cut.to_string(),
             preview(&record.section_path.join(" > "), path_width),
-            preview(&record.content, width.saturating_sub(path_width + 40).max(20)),
+            preview(record.shown(), width.saturating_sub(path_width + 40).max(20)),
         ]);
     }
     let mut out = String::new();

@@ -129,7 +129,7 @@ fn write(output: &mut Output, chunks: &[ListedChunk]) -> Result<()> {
             format!("{}-{}", record.start_line, record.end_line),
             grouped(record.token_count as usize),
             if *enabled { dim("enabled") } else { "disabled".into() },
-            preview(&record.content, width),
+            preview(record.shown(), width),
         ]);
     }
     output.text(&table.to_string())

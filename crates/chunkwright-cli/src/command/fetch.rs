@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::{Result, bail};
-use chunkwright_engine::{Access, FetchAnswer, FetchRequest, SourceForm};
+use chunkwright_engine::{Access, FetchAnswer, FetchForm, FetchRequest, SourceForm};
 use clap::ValueEnum;
 
 use crate::app::{CollectionFlags, Global, Outcome};
@@ -71,7 +71,7 @@ impl Fetch {
         let results = self.target.check(global, &[], Some(general), self.fields.clone())?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let collection = engine.default_collection();
-        let request = FetchRequest { reference: self.reference.clone(), expand: request_of(&self.expand.0)?.expand };
+        let request = FetchRequest { reference: self.reference.clone(), expand: request_of(&self.expand.0)?.expand, form: FetchForm::Shown };
         // The file of a document is streamed in parts, and its chunks are not read.
         if format == FetchFormat::Raw
             && request.expand.is_none()

@@ -35,8 +35,8 @@ pub(crate) struct Mcp {
     /// Most tokens of an answer
     #[arg(long, value_name = "N", default_value = "6000", value_parser = tokens)]
     answer_tokens: usize,
-    /// Where texts of answers are
-    #[arg(long, value_name = "WHERE", default_value = "structured", value_parser = choice::<Format>(ANSWERS))]
+    /// Where answers are
+    #[arg(long, value_name = "WHERE", default_value = "text", value_parser = choice::<Format>(ANSWERS))]
     answers: Format,
     /// Offer a tool that brings a collection up to date with its folders
     #[arg(long)]
@@ -55,8 +55,8 @@ const TOOLS: &[(&str, &str)] =
 
 /// The places of texts in answers.
 const ANSWERS: &[(&str, &str)] = &[
-    ("structured", "In `structuredContent`"),
-    ("text", "In a text block, for clients that show their model nothing else"),
+    ("text", "Markdown in a text block, which every client shows its model"),
+    ("structured", "In `structuredContent`, as the listed schemas say"),
 ];
 
 fn tokens(text: &str) -> Result<usize, String> {

@@ -147,7 +147,7 @@ fn a_store_that_cannot_be_written_is_served_and_refuses_every_change() {
             }
         }
         assert!(refused > 10, "{refused}");
-        let status = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "status", "arguments": {} } });
+        let status = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "status", "arguments": { "format": "structured" } } });
         let (_, answer) = server.call("POST", "/mcp", &status).unwrap();
         assert!(answer.to_string().contains("read_only"), "{answer}");
     }

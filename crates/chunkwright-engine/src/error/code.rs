@@ -121,6 +121,7 @@ impl Error {
             Self::LargeDiff { .. } | Self::LargePreview { .. } => Code::TOO_LARGE,
             Self::Filter(_)
             | Self::TooSmall { .. }
+            | Self::TooManyQueries { .. }
             | Self::OptionValue { .. }
             | Self::OptionNeeds { .. }
             | Self::UnknownOption { .. }

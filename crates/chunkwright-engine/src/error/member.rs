@@ -57,6 +57,7 @@ impl Error {
             Self::Search(error) => return of_search(error).map(str::to_owned),
             Self::TooSmall { field: "expand_tokens", .. } => "/expand/max_tokens",
             Self::TooSmall { field, .. } => return Some(pointer_to(field)),
+            Self::TooManyQueries { .. } => "/queries",
             Self::Filter(_) => "/query",
             Self::OptionValue { pointer, .. } | Self::OptionNeeds { pointer, .. } => pointer,
             Self::PageSize { .. } => "/limit",

@@ -4,7 +4,7 @@ use chunkwright_index::{Beside, Expansion, FetchOptions, fetch};
 
 use crate::error::Error;
 use crate::noun::snapshot::Snapshot;
-use crate::request::fetch::{FetchAnswer, FetchRequest};
+use crate::request::fetch::{FetchAnswer, FetchForm, FetchRequest};
 use crate::request::search::options::ExpandRequest;
 
 impl Snapshot {
@@ -23,7 +23,7 @@ impl Snapshot {
         });
         let options = FetchOptions { expansion, ..FetchOptions::default() };
         let fetched = fetch(self.store(), self.generation(), &request.reference, options)?;
-        Ok(FetchAnswer::new(fetched, counter.as_ref().map(|counter| counter.name())))
+        Ok(FetchAnswer::new(fetched, request.form, counter.as_ref().map(|counter| counter.name())))
     }
 
     /// Fetches only the text of the source: for a document or lines, no chunks are read.
@@ -31,8 +31,8 @@ impl Snapshot {
     /// # Errors
     ///
     /// As [`fetch`](Self::fetch).
-    pub fn fetch_text(&self, reference: &str) -> Result<FetchAnswer, Error> {
+    pub fn fetch_text(&self, reference: &str, form: FetchForm) -> Result<FetchAnswer, Error> {
         let options = FetchOptions { beside: Beside::Nothing, ..FetchOptions::default() };
-        Ok(FetchAnswer::new(fetch(self.store(), self.generation(), reference, options)?, None))
+        Ok(FetchAnswer::new(fetch(self.store(), self.generation(), reference, options)?, form, None))
     }
 }

@@ -1,7 +1,7 @@
 //! Parts of documents by reference.
 
 use chunkwright::{ChunkId, Record};
-use chunkwright_index::{DocumentInfo, FetchError, Fetched};
+use chunkwright_index::{DocumentInfo, FetchError, Fetched, Rendering};
 use chunkwright_source::memory::media_type;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,21 @@ pub struct FetchRequest {
     /// What a chunk is read with; documents and lines come as they are.
     #[serde(default)]
     pub expand: Option<ExpandRequest>,
+    /// Whether the text is the source where its format renders (HTML, notebooks).
+    #[serde(default)]
+    pub form: FetchForm,
+}
+
+/// The form of a fetched text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum FetchForm {
+    /// As a reader is shown it: HTML and notebooks rendered, everything else exactly the source.
+    #[default]
+    Shown,
+    /// The decoded source.
+    Source,
 }
 
 /// What was fetched.
@@ -43,13 +58,16 @@ pub struct FetchAnswer {
     pub start_line: u32,
     /// Last line, 1-based, inclusive.
     pub end_line: u32,
-    /// The exact slice of the decoded source.
+    /// The exact slice of the decoded source; of HTML and notebooks as it renders, unless the source was asked for.
     pub text: String,
     /// The chunks of this part, in order.
     pub chunks: Vec<Record>,
     /// What of the file it is.
     #[serde(skip)]
     raw: Result<Option<Vec<u8>>, Converted>,
+    /// The source and how it renders, if the text is rendered.
+    #[serde(skip)]
+    rendered: Option<(String, Rendering)>,
 }
 
 /// The error that a part of a converted document does not exist in its file.
@@ -62,14 +80,17 @@ struct Converted {
 impl FetchRequest {
     /// Fetches `reference` without expansion.
     pub fn new(reference: impl Into<String>) -> Self {
-        Self { reference: reference.into(), expand: None }
+        Self { reference: reference.into(), expand: None, form: FetchForm::Shown }
     }
 }
 
 impl FetchAnswer {
-    pub(crate) fn new(fetched: Fetched, tokenizer: Option<&str>) -> Self {
+    pub(crate) fn new(mut fetched: Fetched, form: FetchForm, tokenizer: Option<&str>) -> Self {
         let reference = fetched.reference();
-        let other = |bytes: &[u8]| (bytes != fetched.text.as_bytes()).then(|| bytes.to_vec());
+        let rendering = fetched.rendering.take().filter(|_| form == FetchForm::Shown);
+        let shown = rendering.as_ref().map(|rendering| rendering.text().into_owned());
+        let other =
+            |bytes: &[u8]| (shown.is_some() || bytes != fetched.text.as_bytes()).then(|| bytes.to_vec());
         let raw = fetched.bytes().map(other).map_err(|_| {
             let DocumentInfo { doc_id, format, .. } = fetched.document.clone();
             Converted { doc_id, format }
@@ -83,10 +104,16 @@ impl FetchAnswer {
             token_count: fetched.token_count,
             start_line: fetched.start_line,
             end_line: fetched.end_line,
-            text: fetched.text,
+            rendered: rendering.map(|rendering| (fetched.text.clone(), rendering)),
+            text: shown.unwrap_or(fetched.text),
             chunks: fetched.records,
             raw,
         }
+    }
+
+    /// The source and how it renders, if the text is rendered.
+    pub fn rendered(&self) -> Option<(&str, &Rendering)> {
+        self.rendered.as_ref().map(|(source, rendering)| (source.as_str(), rendering))
     }
 
     /// The exact bytes of the file, in its own encoding.

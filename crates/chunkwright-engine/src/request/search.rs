@@ -16,6 +16,9 @@ use crate::notice::Notice;
 use crate::request::search::hit::{FoundPassage, Hit};
 use crate::request::search::options::SearchRequest;
 
+/// Maximum number of queries of a search.
+const MAX_QUERIES: usize = 10;
+
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -87,7 +90,12 @@ impl SearchRequest {
     /// The positions of the hits on the page, if the request is valid.
     pub(crate) fn page(&self) -> Result<Range<usize>, Error> {
         let Self { offset, top_k, .. } = *self;
-        check_query(&self.query).map_err(SearchError::from)?;
+        for query in [&self.query].into_iter().chain(&self.queries) {
+            check_query(query).map_err(SearchError::from)?;
+        }
+        if self.queries.len() >= MAX_QUERIES {
+            return Err(Error::TooManyQueries { given: self.queries.len() + 1, most: MAX_QUERIES });
+        }
         self.check()?;
         // More candidates would rescale the scores, and hits of later pages could move to earlier ones.
         let most = self.last_page_end();
@@ -95,6 +103,11 @@ impl SearchRequest {
             Some(end) if offset == 0 || end <= most => Ok(offset..end),
             _ => Err(Error::Offset { offset, top_k, most }),
         }
+    }
+
+    /// The same search for one of its queries.
+    pub(crate) fn asking(&self, query: &str) -> Self {
+        Self { query: query.to_owned(), queries: Vec::new(), ..self.clone() }
     }
 
     /// The position where the last page ends.

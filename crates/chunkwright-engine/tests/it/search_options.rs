@@ -94,7 +94,7 @@ fn a_refusal_says_what_would_be_right() {
         ("min_relevance", json!(2.0), "`min_relevance` is `2`; it must be from 0 to 1"),
         ("dense_weight", json!("NaN"), "`dense_weight` is `NaN`; it must be a number from 0 to 1"),
         ("mode", json!("fast"), "`mode` is `fast`; it must be `hybrid`, `dense`, `sparse` or `lexical`"),
-        ("duplicates", json!("drop"), "`duplicates` is `drop`; it must be `collapse` or `keep`"),
+        ("duplicates", json!("drop"), "`duplicates` is `drop`; it must be `near`, `collapse` or `keep`"),
         ("text", json!("yes"), "`text` is `yes`; it must be `true` or `false`"),
         (
             "expand",

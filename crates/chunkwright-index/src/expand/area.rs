@@ -1,5 +1,6 @@
 //! The ranges of one document that are shown: around each chunk as much as is wanted and fits, no byte twice.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use chunkwright::{Document, LineIndex, Parent, Record, Span, TokenCounter};
@@ -54,6 +55,19 @@ impl Shown {
         Self { document, records: Vec::new(), lines, parsed: OnceCell::new() }
     }
 
+    fn parsed(&self) -> &Document {
+        self.parsed.get_or_init(|| parse_again(&self.document))
+    }
+
+    /// The text of a range as it is shown: rendered where the format is, else exactly the source.
+    fn read(&self, span: Span) -> Cow<'_, str> {
+        if self.document.info.is_rendered() {
+            self.parsed().read(span)
+        } else {
+            Cow::Borrowed(span.of(&self.document.source))
+        }
+    }
+
     /// The passages to show for the chunks `found`, best first: disjoint, and every chunk in one.
     pub(crate) fn areas(&self, found: &[usize], expansion: Expansion<'_>) -> Vec<Area> {
         let mut areas: Vec<Area> = Vec::new();
@@ -75,7 +89,7 @@ impl Shown {
                 start: union.start.min(area.span.start),
                 end: union.end.max(area.span.end),
             });
-            if expansion.fits(union.of(&self.document.source)) {
+            if expansion.fits(&self.read(union)) {
                 let mut found = vec![position];
                 areas.retain_mut(|area| {
                     let met = overlap(area.span, union) || overlap(area.span, reach);
@@ -114,7 +128,7 @@ impl Shown {
         let whole = Span::new(0, self.document.source.len());
         let lines = self.lines.count();
         let parent = record.holding_parent(lines).or_else(|| {
-            let parent = self.parsed.get_or_init(|| parse_again(&self.document)).parent_of(span(record));
+            let parent = self.parsed().parent_of(span(record));
             Record { parent, ..record.clone() }.holding_parent(lines)
         });
         let Some(Parent::Lines(start, end)) = parent else { return whole };
@@ -134,7 +148,7 @@ impl Shown {
             })
         };
         let limit = expansion.limit().unwrap_or(usize::MAX);
-        let count = |span: Span| expansion.counter.count(span.of(&self.document.source));
+        let count = |span: Span| expansion.counter.count(&self.read(span));
         let (mut first, mut last) = (index, index);
         // The sum of the parts, each counted once and alone: precise enough to choose.
         let mut tokens = count(self.span(first, last));
@@ -194,7 +208,7 @@ impl Shown {
 
     pub(crate) fn passage(&self, span: Span, counter: &dyn TokenCounter) -> Passage {
         let (start_line, end_line) = self.lines(span);
-        let text = span.of(&self.document.source).to_owned();
+        let text = self.read(span).into_owned();
         let doc_id = self.document.info.doc_id.clone();
         Passage {
             reference: format!("{doc_id}#L{start_line}-L{end_line}"),

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use chunkwright::ChunkId;
 use chunkwright_models::Reranker;
 
+use super::duplicates::Seen;
 use super::judge::Judge;
 use super::rank::Asked;
-use super::{Below, Duplicates, Hit, SearchError, SearchOptions};
+use super::{Below, Hit, SearchError, SearchOptions};
 use chunkwright_store::analysis;
 use chunkwright_store::bm25::query_ids;
 use chunkwright_store::cancel;
@@ -75,7 +76,7 @@ pub(super) fn chosen(
         let relevance = judge.relevance(&here.iter().map(|(_, chunk)| chunk).collect::<Vec<_>>())?;
         let mut hits: Vec<Hit> = Vec::with_capacity(options.top_k);
         let mut below = None;
-        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut seen = Seen::new(options.duplicates);
         let mut of_document: HashMap<String, usize> = HashMap::new();
         for ((scored, chunk), relevance) in here.into_iter().zip(relevance) {
             let is_full = hits.len() == options.top_k;
@@ -87,13 +88,9 @@ pub(super) fn chosen(
                 }
                 continue;
             }
-            if options.duplicates == Duplicates::Collapse {
-                let next = hits.len();
-                let first = *seen.entry(chunk.record.content.clone()).or_insert(next);
-                if first < next {
-                    hits[first].duplicates.push(chunk.record.chunk_id);
-                    continue;
-                }
+            if let Some(first) = seen.first(&chunk.record) {
+                hits[first].add_duplicate(&chunk.record);
+                continue;
             }
             if is_full {
                 continue;
@@ -101,9 +98,9 @@ pub(super) fn chosen(
             let count = of_document.entry(chunk.record.doc_id.clone()).or_default();
             *count += 1;
             if options.per_document.is_some_and(|most| *count > most) {
-                seen.remove(&chunk.record.content);
                 continue;
             }
+            seen.add(&chunk.record, hits.len());
             let rank = hits.len() + 1;
             hits.push(Hit { rank, ..hit(scored, chunk, relevance) });
         }

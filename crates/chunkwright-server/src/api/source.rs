@@ -6,7 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::CONTENT_LENGTH;
 use axum::response::{IntoResponse, Response};
-use chunkwright_engine::{SourceForm, SourceParts};
+use chunkwright_engine::{FetchForm, SourceForm, SourceParts};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -88,7 +88,7 @@ async fn source_of(
     let fetched = app.read(collection, move |snapshot| {
         // The path names a document, whatever its id looks like.
         snapshot.document(&doc_id)?;
-        snapshot.fetch_text(&reference)
+        snapshot.fetch_text(&reference, FetchForm::Source)
     });
     let fetched = fetched.await?;
     let media_type = match form {

@@ -328,7 +328,7 @@ impl From<Hit> for DifyRecord {
         // The outline may be longer than the text.
         all.remove("doc_toc");
         let title = record.section_path.first().unwrap_or(&hit.metadata.file_name).clone();
-        let content = format!("{}{}", record.context, record.content);
+        let content = format!("{}{}", record.context, record.shown());
         Self { content, score: hit.found.relevance.unwrap_or_default(), title, metadata: all }
     }
 }

@@ -418,14 +418,14 @@ async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<
     let search = asked.search.as_ref().map(|text| text.to_lowercase());
     chunks.retain(|ListedChunk { record, .. }| {
         let is_of_type = asked.content_type.as_ref().is_none_or(|wanted| record.content_type == *wanted);
-        is_of_type && search.as_ref().is_none_or(|text| record.content.to_lowercase().contains(text))
+        is_of_type && search.as_ref().is_none_or(|text| record.shown().to_lowercase().contains(text))
     });
     let total = chunks.len();
     let first = (page - 1).saturating_mul(page_size);
     let shown = chunks.into_iter().skip(first).take(page_size).map(|chunk| {
         let mut shown = metadata(&collection, &chunk.record);
-        let mut content: String = chunk.record.content.chars().take(PREVIEW).collect();
-        if content.len() < chunk.record.content.len() {
+        let mut content: String = chunk.record.shown().chars().take(PREVIEW).collect();
+        if content.len() < chunk.record.shown().len() {
             content.push_str("...");
         }
         shown.insert("id".into(), json!(chunk.record.chunk_id));

@@ -6,4 +6,4 @@ mod read;
 mod schema;
 
 pub(super) use read::{Invalid, read};
-pub(super) use schema::{input, option, output};
+pub(super) use schema::{Options, input, option, output};

@@ -33,7 +33,7 @@ const TEMPLATES: &[Template] = &[
         instructions: "\
 Answer the question in the next message from the indexed documents. Search for it with `search`, with other words if the \
 first results do not answer it, and read what matters with `fetch`. Answer only what the sources say, and give for each \
-statement the document and lines, as `DOC_ID#L10-L80`. If the sources do not answer the question, say so and say what you \
+statement the path and lines, as `PATH:10-80`. If the sources do not answer the question, say so and say what you \
 searched for.",
     },
     Template {
@@ -53,8 +53,8 @@ left open. Give lines for each statement that a reader may want to check.",
         argument: ("what", "A function, a behaviour or a feature"),
         instructions: "\
 Find in the indexed source code where that is implemented which the next message names. Search for its likely names and \
-for what it does, both with `search`; conditions such as `lang:rust` or `path:src/` narrow a search. Read the candidates \
-with `fetch`, with `window` to see what stands around them. Answer with the document, lines and symbol of the \
+for what it does, both in one call of `search`; conditions such as `symbol:NAME`, `lang:rust` or `path:src/` narrow a \
+search. Read the candidates with `fetch`, with `section` to see what stands around them. Answer with the document, lines and symbol of the \
 implementation, how it works in a few sentences, and where it is called from.",
     },
 ];

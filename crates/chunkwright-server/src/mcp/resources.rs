@@ -82,7 +82,7 @@ fn mime_type(format: &str) -> &'static str {
 pub(super) fn read(server: &McpServer, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let not_found = |message: String| ErrorData::resource_not_found(message, Some(json!({ "uri": uri })));
     let parsed = uri.parse().map_err(|()| not_found(CallError::Uri(uri.to_owned()).to_string()))?;
-    let page = fetch::fetch_uri(server, uri, parsed, 0).map_err(|error| match error {
+    let page = fetch::fetch_uri(server, uri, parsed, fetch::Way::default()).map_err(|error| match error {
         CallError::Engine(error) => protocol_error(server, &error),
         error => not_found(error.to_string()),
     })?;

@@ -19,6 +19,12 @@ pub(super) enum CallError {
     /// A page that does not begin at a character of the text.
     #[error("`{0}` does not begin at a character of the document; fetch it from its beginning")]
     Page(String),
+    /// A symbol that nothing defines.
+    #[error("nothing indexed defines `{0}`; search for it, or for a part of it")]
+    Symbol(String),
+    /// More ids than a call takes.
+    #[error("a call takes at most {0} ids")]
+    Ids(usize),
     /// An answer that cannot be written.
     #[error("the answer could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),

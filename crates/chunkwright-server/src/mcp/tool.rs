@@ -33,7 +33,8 @@ pub(super) trait Tool {
     /// The answer.
     type Answer: Answer;
 
-    /// The schema of [`Tool::Answer`]; `None` for clients that read only text blocks.
+    /// The schema of a structured [`Tool::Answer`], which a server lists whose answers are structured; `None` for clients
+    /// that read only text blocks.
     fn output() -> Option<Arc<JsonObject>>;
 
     /// The format that a call asks for, if any.
@@ -54,9 +55,10 @@ pub(super) enum Effect {
 
 /// A tool in the list of a profile.
 pub(super) struct Member {
-    /// The tool as clients see it. Its schemas are generated once.
-    pub(super) listed: model::Tool,
+    pub(super) name: &'static str,
     pub(super) effect: Effect,
+    /// The tool as clients see it. Its schemas are generated once.
+    tool: model::Tool,
     prepare: fn(&model::Tool, Option<Value>) -> Result<Call, Invalid>,
 }
 
@@ -76,11 +78,20 @@ impl Member {
             .destructive(false)
             .idempotent(true)
             .open_world(false);
-        let mut listed = model::Tool::new(T::NAME, T::DESCRIPTION, input::<T::Arguments>())
+        let mut tool = model::Tool::new(T::NAME, T::DESCRIPTION, input::<T::Arguments>())
             .with_title(T::TITLE)
             .with_annotations(annotations);
-        listed.output_schema = T::output();
-        Self { listed, effect: T::EFFECT, prepare: prepare::<T> }
+        tool.output_schema = T::output();
+        Self { name: T::NAME, effect: T::EFFECT, tool, prepare: prepare::<T> }
+    }
+
+    /// The tool as clients see it whose answers have this format.
+    pub(super) fn listed(&self, format: Format) -> model::Tool {
+        let mut listed = self.tool.clone();
+        if format == Format::Text {
+            listed.output_schema = None;
+        }
+        listed
     }
 
     /// Checks the arguments of a call.
@@ -89,7 +100,7 @@ impl Member {
     ///
     /// Arguments that the schema of the tool refuses.
     pub(super) fn prepare(&self, arguments: Option<Value>) -> Result<Call, Invalid> {
-        (self.prepare)(&self.listed, arguments)
+        (self.prepare)(&self.tool, arguments)
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn list(options: &McpOptions) -> impl Iterator<Item = &'static Member
 
 /// The tool of this name, if the client sees it.
 pub(super) fn find(options: &McpOptions, name: &str) -> Option<&'static Member> {
-    list(options).find(|member| member.listed.name == name)
+    list(options).find(|member| member.name == name)
 }
 
 /// Calls a tool. Invalid arguments and engine failures are answers for the model to read; an unknown tool is a protocol
@@ -59,7 +59,7 @@ pub(super) async fn call(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
     let Some(tool) = find(server.options(), name) else {
-        let known: Vec<&str> = list(server.options()).map(|member| &*member.listed.name).collect();
+        let known: Vec<&str> = list(server.options()).map(|member| member.name).collect();
         return Err(unknown("tool", name, &known));
     };
     let call = match tool.prepare(arguments) {

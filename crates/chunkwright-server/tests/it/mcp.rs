@@ -1,6 +1,7 @@
 //! The MCP server over HTTP, as clients of the protocol use it.
 
 mod answers;
+mod lean;
 mod official;
 mod protocol;
 mod registry;
@@ -141,9 +142,17 @@ impl Client {
 
     /// The structured answer of a tool.
     async fn answer(&self, tool: &str, arguments: Value) -> Value {
-        let result = self.call(tool, arguments).await;
+        let result = self.call(tool, structured(arguments)).await;
         assert_eq!(result["isError"], false, "{result}");
         result["structuredContent"].clone()
+    }
+
+    /// What a model reads of the answer of a tool, in Markdown.
+    async fn read(&self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments).await;
+        assert_eq!((&result["isError"], result.get("structuredContent")), (&json!(false), None), "{result}");
+        assert_eq!(result["content"].as_array().unwrap().len(), 1);
+        result["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
     /// What a tool says went wrong.
@@ -151,6 +160,22 @@ impl Client {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Arguments that ask for a structured answer.
+fn structured(arguments: Value) -> Value {
+    match arguments {
+        Value::Null => json!({ "format": "structured" }),
+        Value::Object(mut arguments) => {
+            arguments.insert("format".to_owned(), json!("structured"));
+            Value::Object(arguments)
+        }
+        Value::String(text) => {
+            let arguments = serde_json::from_str(&text).unwrap();
+            Value::String(structured(arguments).to_string())
+        }
+        other => other,
     }
 }
 

@@ -32,6 +32,10 @@ impl Parser for Html {
         &["html", "htm", "xhtml"]
     }
 
+    fn renders(&self) -> bool {
+        true
+    }
+
     fn parse(&self, out: &mut DocumentBuilder) {
         let source = out.source();
         let mut page = Page::new(&source);

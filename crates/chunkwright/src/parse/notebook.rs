@@ -27,6 +27,10 @@ impl Parser for Notebook {
         &["ipynb"]
     }
 
+    fn renders(&self) -> bool {
+        true
+    }
+
     fn parse(&self, out: &mut DocumentBuilder) {
         let source = out.source();
         let Some((cells, language)) = read(&source) else { return };

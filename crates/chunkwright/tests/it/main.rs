@@ -21,6 +21,7 @@ mod payload;
 mod positions;
 mod properties;
 mod registries;
+mod shown;
 mod spec;
 mod stats;
 mod stride;

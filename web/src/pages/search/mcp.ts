@@ -3,7 +3,7 @@
 import { api, Failure, failureOf, ok, requestOf, send } from "../../api/client.ts";
 import { memberOf, messageOf, pathOf, type Call, type Form } from "./message.ts";
 
-/** A version of the protocol whose clients read `structuredContent`, and need not say who they are. */
+/** A version of the protocol whose clients know `structuredContent`, and need not say who they are. */
 const VERSION = "2025-06-18";
 
 export interface AgentAnswer {

@@ -1,7 +1,7 @@
 // Messages of JSON-RPC as an agent sends them, and answers as they were written.
 
-export type Form = "structured" | "text" | "chatgpt";
-export const FORMS: Form[] = ["structured", "text", "chatgpt"];
+export type Form = "text" | "structured" | "chatgpt";
+export const FORMS: Form[] = ["text", "structured", "chatgpt"];
 
 export interface Call {
   query: string;
@@ -15,9 +15,14 @@ export const pathOf = (form: Form): string => (form === "chatgpt" ? "/mcp?tools=
 
 /** The message of a call. The tools for ChatGPT take a query alone. */
 export function messageOf(call: Call, form: Form): object {
-  const args = form === "chatgpt" ? { query: call.query } : { ...call, ...(form === "text" && { format: "text" }) };
+  const args =
+    form === "chatgpt" ? { query: call.query } : { ...call, ...(form === "structured" && { format: "structured" }) };
   return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "search", arguments: args } };
 }
+
+/** Number of hits in an answer in Markdown: lines that end with the id of a chunk. */
+export const hitsIn = (markdown: string): number =>
+  (markdown.match(/\| (?:chunk:\/\/\S+\/)?[0-9a-f]{32}$/gmu) ?? []).length;
 
 /** Where a JSON value that begins at `at` ends. */
 function skip(json: string, at: number): number {

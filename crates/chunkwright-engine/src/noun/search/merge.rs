@@ -65,7 +65,7 @@ pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> V
         hits.push(Hit::new(&found[list].0.generation().collection, hit));
         heads.extend(next(list, &mut lists));
     }
-    if found.len() > 1 && duplicates == Duplicates::Collapse {
+    if found.len() > 1 && duplicates != Duplicates::Keep {
         hits = collapsed(hits);
     }
     for (index, hit) in hits.iter_mut().enumerate() {

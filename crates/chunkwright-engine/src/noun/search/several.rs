@@ -143,17 +143,58 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
 
 fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnswer, Error> {
     let page = request.page()?;
+    let Ranked { mut hits, searched, mut notices } = match &request.queries[..] {
+        [] => ranked(snapshots, request, page.end)?,
+        others => {
+            let queries = [&request.query].into_iter().chain(others);
+            let each = queries.map(|query| ranked(snapshots, &request.asking(query), page.end));
+            Ranked::in_turn(each.collect::<Result<_, _>>()?)
+        }
+    };
+    // If some collections have hits, empty ones need no notice.
+    if !hits.is_empty() {
+        notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
+    }
+    hits.truncate(page.end);
+    hits.drain(..page.start.min(hits.len()));
+    let with_hits: HashSet<&str> = hits.iter().map(|hit| hit.collection.as_str()).collect();
+    let collections = SearchedCollection::listed(&searched, &with_hits);
+    let below = searched.iter().fold(None, |sum, (_, answer)| Below::sum(sum, answer.below));
+    let mut notices = bounded(notices);
+    let snapshots: Vec<&Snapshot> = searched.iter().map(|(snapshot, _)| *snapshot).collect();
+    let mut found = match request.expand {
+        None => Found::Hits { hits: described(&snapshots, hits, request)? },
+        Some(expand) => passages(&snapshots, &hits, expand.check()?, request.max_tokens, &mut notices)?,
+    };
+    let mut budget = None;
+    if let (Some(max_tokens), Some(snapshot)) = (request.max_tokens, snapshots.first()) {
+        let kept = Budget::keep(&mut found, max_tokens, &*snapshot.engine().counter()?);
+        notices.extend(kept.notice(&found));
+        budget = Some(kept);
+    }
+    Ok(SearchAnswer { found, searched: searched.len(), below, collections, budget, notices })
+}
+
+/// The hits of one query or several, best first, and how each collection was searched.
+struct Ranked<'a> {
+    hits: Vec<Hit>,
+    searched: Vec<(&'a Snapshot, Answer)>,
+    notices: Vec<Notice>,
+}
+
+/// The first `end` hits of one query.
+fn ranked<'a>(snapshots: &[&'a Snapshot], request: &SearchRequest, end: usize) -> Result<Ranked<'a>, Error> {
     let mut notices = Vec::new();
-    let mut found: Vec<(&Snapshot, Answer)> = Vec::new();
+    let mut searched: Vec<(&Snapshot, Answer)> = Vec::new();
     let mut failed = None;
     // Collapsing translations makes room for further hits.
-    let wanted = if request.collapse_translations { page.end.max(request.last_page_end()) } else { page.end };
+    let wanted = if request.collapse_translations { end.max(request.last_page_end()) } else { end };
     for &snapshot in snapshots {
         snapshot.engine().check_cancelled()?;
         match snapshot.find(request, wanted) {
             Ok(answer) => {
                 notices.extend(snapshot.notices(&answer, snapshots.len() > 1)?);
-                found.push((snapshot, answer));
+                searched.push((snapshot, answer));
             }
             Err(error) if snapshots.len() > 1 && is_of_one_collection(&error) => {
                 notices.push(left_out(&snapshot.generation().collection, &error));
@@ -162,38 +203,48 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
             Err(error) => return Err(error),
         }
     }
-    if let Some(error) = failed.filter(|_| found.is_empty()) {
+    if let Some(error) = failed.filter(|_| searched.is_empty()) {
         return Err(error);
     }
-    let mut hits = merge::merged(&found, request.duplicates);
-    // If some collections have hits, empty ones need no notice.
-    if !hits.is_empty() {
-        notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
-    }
+    let mut hits = merge::merged(&searched, request.duplicates);
     if request.collapse_translations {
         hits = translations::collapsed(hits);
     }
-    hits.truncate(page.end);
-    hits.drain(..page.start.min(hits.len()));
-    let with_hits: HashSet<&str> = hits.iter().map(|hit| hit.collection.as_str()).collect();
-    let collections = SearchedCollection::listed(&found, &with_hits);
-    let below = found.iter().fold(None, |sum, (_, answer)| Below::sum(sum, answer.below));
-    let searched = found.len();
-    let mut notices = bounded(notices);
-    let snapshots: Vec<&Snapshot> = found.iter().map(|(snapshot, _)| *snapshot).collect();
-    let mut found = match request.expand {
-        None => Found::Hits { hits: described(&snapshots, hits, request)? },
-        Some(expand) => {
-            passages(&snapshots, &hits, expand.check()?.within(request.max_tokens), &mut notices)?
+    Ok(Ranked { hits, searched, notices })
+}
+
+impl Ranked<'_> {
+    /// The hits of several queries in turn, by rank, each chunk once.
+    fn in_turn(each: Vec<Self>) -> Self {
+        let mut known = HashSet::new();
+        let mut hits = Vec::new();
+        let mut lists = Vec::with_capacity(each.len());
+        let (mut searched, mut notices) = (Vec::new(), Vec::<Notice>::new());
+        for ranked in each {
+            lists.push(ranked.hits.into_iter());
+            notices.extend(ranked.notices);
+            searched = ranked.searched;
         }
-    };
-    let mut budget = None;
-    if let (Some(max_tokens), Some(snapshot)) = (request.max_tokens, snapshots.first()) {
-        let kept = Budget::keep(&mut found, max_tokens, &*snapshot.engine().counter()?);
-        notices.extend(kept.notice(&found));
-        budget = Some(kept);
+        let mut said = HashSet::new();
+        notices.retain(|notice| said.insert(notice.message.clone()));
+        loop {
+            let turn: Vec<Option<Hit>> = lists.iter_mut().map(Iterator::next).collect();
+            if turn.iter().all(Option::is_none) {
+                return Self { hits, searched, notices };
+            }
+            for (at, hit) in turn.into_iter().enumerate() {
+                let Some(mut hit) = hit else { continue };
+                if known.insert((hit.collection.clone(), hit.generation, hit.record.chunk_id)) {
+                    known.extend(
+                        hit.duplicates.iter().map(|id| (hit.collection.clone(), hit.generation, *id)),
+                    );
+                    hit.of_query = Some(at + 1);
+                    hit.found.rank = hits.len() + 1;
+                    hits.push(hit);
+                }
+            }
+        }
     }
-    Ok(SearchAnswer { found, searched, below, collections, budget, notices })
 }
 
 /// Maximum number of notices of one kind in an answer.
@@ -237,6 +288,9 @@ fn described(
                 new.insert(snapshot.map(read).transpose()?.flatten())
             }
         };
+        if info.as_ref().is_some_and(DocumentInfo::is_rendered) {
+            hit.show_rendered();
+        }
         let info = info.as_ref().filter(|_| !hides_places);
         hit.metadata = Metadata::new(&hit.record, info, &hit.doc_toc);
         if request.text {

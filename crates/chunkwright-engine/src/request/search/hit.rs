@@ -3,7 +3,7 @@
 use std::iter;
 use std::ops::Deref;
 
-use chunkwright::{ChunkId, Record};
+use chunkwright::ChunkId;
 use chunkwright_index as index;
 use chunkwright_index::Metadata;
 use serde::{Serialize, Serializer};
@@ -19,6 +19,9 @@ const PREVIEW_CHARS: usize = 200;
 const LEFT_TO_OTHERS: [&str; 2] = ["text", "doc_toc"];
 
 /// A chunk that was found, and the collection that it is of.
+///
+/// The `content` of a hit is what a reader is shown: of a format that is rendered (HTML, notebooks) the rendered text,
+/// else exactly the source. Byte for byte, the source comes by fetching.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hit {
@@ -28,7 +31,7 @@ pub struct Hit {
     #[serde(flatten, serialize_with = "without_doubles")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema_without_doubles"))]
     pub found: index::Hit,
-    /// The beginning of the content: at most 200 Unicode scalar values, with one space in place of each run of
+    /// The beginning of what is shown: at most 200 Unicode scalar values, with one space in place of each run of
     /// whitespace and none at either end.
     pub content_preview: String,
     /// What is known of its file and its place there.
@@ -37,6 +40,9 @@ pub struct Hit {
     /// a summary, or a text that was edited by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Number of the query that found it first, from 1, where the request has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_query: Option<usize>,
     /// Chunks of other collections with the same content, which were ranked lower.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<HitPlace>,
@@ -69,26 +75,26 @@ pub struct FoundPassage {
 impl Hit {
     pub(crate) fn new(collection: &str, found: index::Hit) -> Self {
         let metadata = Metadata::new(&found.record, None, &found.doc_toc);
-        let content_preview = preview(&found.record.content);
-        let text = says_more(&found.record).then(|| found.record.text.clone());
+        let content_preview = preview(found.record.shown());
+        let says_more = found.record.shown() != found.record.content;
+        let text = says_more.then(|| found.record.text.clone());
         Self {
             collection: collection.to_owned(),
             found,
             content_preview,
             metadata,
             text,
+            of_query: None,
             copies: Vec::new(),
             translations: Vec::new(),
         }
     }
-}
 
-/// Returns whether the text of a record differs from its context, its content and the fence that closes them.
-fn says_more(record: &Record) -> bool {
-    let rest =
-        record.text.strip_prefix(&*record.context).and_then(|text| text.strip_prefix(&*record.content));
-    let closes = |rest: &str| rest.trim().chars().all(|c| matches!(c, '`' | '~'));
-    record.artifact.is_some() || !rest.is_some_and(closes)
+    /// Puts the rendered text in place of the source.
+    pub(crate) fn show_rendered(&mut self) {
+        self.found.record.content = self.found.record.shown().to_owned();
+        self.text = None;
+    }
 }
 
 /// The beginning of a text on one line.

@@ -40,6 +40,8 @@ pub struct SearchOption {
     pub needs: Option<Needs>,
     /// The flag that gives it one value, in place of a flag that takes its values.
     pub switch: Option<Switch>,
+    /// What it does in the fewest words, where agents are offered it as an argument of a tool; else empty.
+    pub brief: &'static str,
 }
 
 /// A group of options, which front ends show together.
@@ -103,13 +105,23 @@ macro_rules! switch {
     };
 }
 
+/// The words for agents that an entry of the table ends with, if it has some.
+macro_rules! brief {
+    () => {
+        ""
+    };
+    ($brief:literal) => {
+        $brief
+    };
+}
+
 /// Declares [`SearchRequest`] and [`SEARCH_OPTIONS`] together, so that neither can lack what the other has: options that
 /// are fields of a request, then those that are parts of its fields `fusion` and `expand`.
 macro_rules! search_options {
     (
-        $($(#[doc = $help:literal])+ $([$($attribute:meta),+])? $name:ident: $type:ty = $default:expr, $values:expr, $group:ident $(, $switch:expr)?;)*
+        $($(#[doc = $help:literal])+ $([$($attribute:meta),+])? $name:ident: $type:ty = $default:expr, $values:expr, $group:ident $(, $switch:expr)? $(=> $brief:literal)?;)*
         parts:
-        $($(#[doc = $part_help:literal])+ $part:ident at $pointer:literal = $part_default:expr, $part_values:expr, $part_group:ident, $needs:expr;)*
+        $($(#[doc = $part_help:literal])+ $part:ident at $pointer:literal = $part_default:expr, $part_values:expr, $part_group:ident, $needs:expr $(=> $part_brief:literal)?;)*
     ) => {
         /// A search.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,6 +132,9 @@ macro_rules! search_options {
             /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
             #[cfg_attr(feature = "schema", schemars(length(max = MAX_QUERY_CHARS)))]
             pub query: String,
+            /// Further queries. The hits of all come in turn, by rank, each chunk once.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            pub queries: Vec<String>,
             /// Names of the collections to search, each may be one generation, `NAME@N`; without a name, that of the settings, or
             /// the only one that there is.
             /// A [`Collection`](crate::Collection) and a [`Snapshot`](crate::Snapshot) search themselves, whatever is named here.
@@ -135,6 +150,7 @@ macro_rules! search_options {
             fn default() -> Self {
                 Self {
                     query: String::new(),
+                    queries: Vec::new(),
                     collections: Vec::new(),
                     $($name: $default,)*
                     fusion: Fusion::default(),
@@ -154,6 +170,7 @@ macro_rules! search_options {
                 group: OptionGroup::$group,
                 needs: None,
                 switch: switch!($($switch)?),
+                brief: brief!($($brief)?),
             },)*
             $(SearchOption {
                 name: stringify!($part),
@@ -164,6 +181,7 @@ macro_rules! search_options {
                 group: OptionGroup::$part_group,
                 needs: $needs,
                 switch: None,
+                brief: brief!($($part_brief)?),
             },)*
         ];
     };
@@ -184,7 +202,7 @@ const TOP_K: OptionValues = OptionValues::Number(1, SearchOptions::MAX_TOP_K as 
 const KEEP_DUPLICATES: Switch = Switch {
     flag: "keep-duplicates",
     value: "keep",
-    help: "Show hits with the same text as a better one instead of collapsing them",
+    help: "Show hits that say what a better one says instead of collapsing them",
 };
 const OF_SUM: Option<Needs> = Some(Needs { option: "fusion", value: Some("sum") });
 const OF_RANKS: Option<Needs> = Some(Needs { option: "fusion", value: Some("rrf") });
@@ -194,27 +212,29 @@ search_options! {
     /// Search every collection of the store
     all_collections: bool = false, OptionValues::Flag, Collections;
     /// Stages to run; `hybrid` runs every stage that the collection has
-    mode: Mode = Mode::Hybrid, MODES, Answer;
+    mode: Mode = Mode::Hybrid, MODES, Answer => "`lexical`: words alone; `dense`: meaning";
     /// Number of hits
     top_k: usize = SearchOptions::TOP_K, TOP_K, Answer;
     /// Number of hits to leave out before the first: with 10 and a `top_k` of 10, the answer is the second page of 10
     ///
     /// The hits of two pages are those of one page of both. A page ends at `candidates` at the latest.
-    offset: usize = 0, from(0), Answer;
+    offset: usize = 0, from(0), Answer => "Hits to skip";
     /// Maximum number of tokens of all text in the answer, counted by the configured `tokenizer`; hits that do not fit are left out
-    max_tokens: Option<usize> = None, from(1), Answer;
+    max_tokens: Option<usize> = None, from(1), Answer => "Most tokens of texts";
     /// Only chunks that match: conditions FIELD=VALUE on any field of the record (also !=, >, >=, <, <=, ^= for a
     /// prefix, ~ for a glob), joined by `and`, `or`, `not` and parentheses
     [serde(deserialize_with = "filter"), cfg_attr(feature = "schema", schemars(with = "FilterForm"))]
-    filter: Filter = Filter::default(), OptionValues::Filter, Answer;
+    filter: Filter = Filter::default(), OptionValues::Filter, Answer => "Such as `language=rust and path=src/`";
     /// Search every generation of the collection, not only the current one
     all_versions: bool = false, OptionValues::Flag, Answer;
     /// Maximum number of hits per document
-    per_document: Option<usize> = None, from(1), Answer;
-    /// What becomes of hits with the same text as a better one: `collapse` names them in it, `keep` shows them
-    duplicates: Duplicates = Duplicates::Collapse, OptionValues::OneOf(&["collapse", "keep"]), Answer, KEEP_DUPLICATES;
+    per_document: Option<usize> = None, from(1), Answer => "Most hits of a document";
+    /// What becomes of hits that say what a better one says: `near` names them in it if their words are the same, or if
+    /// they are of the same file in another programming language; `collapse` only if their text is the same; `keep`
+    /// shows them
+    duplicates: Duplicates = Duplicates::Near, OptionValues::OneOf(&["near", "collapse", "keep"]), Answer, KEEP_DUPLICATES;
     /// Least relevance of a hit, from 0 to 1; 0 shows all [default: that of the model, see docs/searching.md]
-    min_relevance: Option<f64> = None, SHARE, Answer;
+    min_relevance: Option<f64> = None, SHARE, Answer => "0 shows all";
     /// Of a page that is there in several languages (docs/en/x.md, docs/ru/x.md, x.zh.md), show hits of one: that of the
     /// best hit
     collapse_translations: bool = false, OptionValues::Flag, Answer;
@@ -240,7 +260,7 @@ search_options! {
     ///
     /// Of a section above --expand-tokens, the chunk is shown with as many whole neighbours on both sides as fit.
     /// Text that two chunks share is shown once.
-    expand at "/expand/with" = Value::Null, OptionValues::Expand, Expansion, None;
+    expand at "/expand/with" = Value::Null, OptionValues::Expand, Expansion, None => "`parent`: show the section around; a number: neighbours";
     /// Maximum number of tokens of an expanded text; by default 1000, and no limit for neighbours
     expand_tokens at "/expand/max_tokens" = Value::Null, from(1), Expansion, OF_EXPANSION;
 }

@@ -103,11 +103,22 @@ fn typed(property: &Value, value: Value) -> Result<Value, Value> {
         "integer" => whole(&meant).filter(|number| number.as_f64().is_some_and(|number| in_range(&number))),
         "number" => meant.as_f64().filter(in_range).map(|_| meant),
         "boolean" => meant.as_bool().map(Value::from),
+        "array" => texts(meant),
         // The engine limits the length of texts, in every interface alike.
         "string" => Some(meant).filter(|text| text.is_string() && is_listed(property, text)),
         _ => Some(meant),
     };
     taken.ok_or(value)
+}
+
+/// A list of texts; models also write one text, or the list as text.
+fn texts(value: Value) -> Option<Value> {
+    let value = match value {
+        Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(&text).ok()?,
+        Value::String(text) => json!([text]),
+        value => value,
+    };
+    value.as_array()?.iter().all(Value::is_string).then_some(value)
 }
 
 /// The number, if it is an integer; models also write 5.0 for 5.
@@ -169,7 +180,7 @@ impl fmt::Display for Expected<'_> {
             Some("integer") => "a whole number",
             Some("number") => "a number",
             Some("boolean") => return f.write_str("`true` or `false`"),
-            Some("array") => "an array",
+            Some("array") => "an array of strings",
             Some("object") => "an object",
             _ => "a string",
         })?;

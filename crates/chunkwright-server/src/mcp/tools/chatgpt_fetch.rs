@@ -71,7 +71,7 @@ impl Answer for Document {
         Self { answer: self.answer.reduced(steps) }
     }
 
-    fn shell(&self, where_it_is: &str) -> Self {
-        Self { answer: self.answer.shell(where_it_is) }
+    fn markdown(&self) -> String {
+        self.answer.markdown()
     }
 }

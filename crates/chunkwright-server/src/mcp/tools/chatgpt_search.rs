@@ -59,8 +59,8 @@ impl Tool for ChatGptSearch {
 
     fn work(server: &McpServer, Arguments { query }: &Arguments) -> Result<Results, CallError> {
         let found = Search::work(server, &search::Arguments::new(query.clone(), LIMIT))?;
-        let result = |SearchResult { id, title, url, text, .. }| OpenAiResult { id, title, url, text };
-        Ok(Results { results: found.results.into_iter().map(result).collect() })
+        let results = found.results.into_iter().filter_map(OpenAiResult::new).collect();
+        Ok(Results { results })
     }
 }
 
@@ -74,7 +74,16 @@ impl Answer for Results {
         Self { results: self.results[..kept].to_vec() }
     }
 
-    fn shell(&self, _where_it_is: &str) -> Self {
-        Self { results: Vec::new() }
+    fn markdown(&self) -> String {
+        self.results.iter().map(|result| format!("{} {}\n", result.id, result.title)).collect()
+    }
+}
+
+impl OpenAiResult {
+    fn new(result: SearchResult) -> Option<Self> {
+        let title = result.title().to_owned();
+        let full = result.full?;
+        let text = full.text.unwrap_or(full.content_preview);
+        Some(Self { id: result.id, title, url: full.url, text })
     }
 }

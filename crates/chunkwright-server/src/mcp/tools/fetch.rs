@@ -1,14 +1,18 @@
 //! The tool `fetch`: the exact source of a document, a chunk or lines.
 //!
-//! It returns the exact slice of the source. If that is larger than an answer may be, it returns a page, cut at the end
-//! of a line, and `next`, which names the next page. All pages together are the source, byte for byte.
+//! It returns the exact slice of the source; HTML and notebooks come as they render, unless the source is asked for. If
+//! that is larger than an answer may be, it returns a page, cut at the end of a line, and `next`, which names the next
+//! page. All pages together are the source, byte for byte. Of several ids, the last ones are shortened first.
 
+mod part;
+
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use chunkwright::{ChunkId, LineIndex, Span};
+use chunkwright::{LineIndex, Span};
 use chunkwright_engine::{
-    DocumentInfo, Error, Expand, ExpandRequest, FetchRequest, SOURCE_PART, Snapshot, SourceForm, SourcePart,
+    DocumentInfo, Expand, ExpandRequest, FetchForm, FetchRequest, Rendering, SOURCE_PART,
 };
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -18,38 +22,62 @@ use serde_json::{Map, Value, json};
 use crate::mcp::McpServer;
 use crate::mcp::answer::{Answer, Format, UNTRUSTED};
 use crate::mcp::arguments::output;
+use crate::mcp::markdown::{fenced, name};
 use crate::mcp::scope::{self, CallError};
 use crate::mcp::tool::{Effect, Tool, logged};
-use crate::mcp::uri::{Page, Uri};
+use crate::mcp::uri::Uri;
+use part::{Part, ends};
 
 pub(super) struct Fetch;
 
 /// Maximum number of bytes per token in natural text. The search for the end of a page covers no more than that.
 const BYTES_OF_TOKEN: usize = 6;
 
-/// A line that is too long for an answer is cut at multiples of this many characters.
-const STEP_IN_LINE: usize = 64;
-
 /// Divisor of an answer's size, in bytes, that gives the room for the outline of the document.
 const SHARE_OF_OUTLINE: usize = 8;
+
+/// The beginning of an id that names a symbol.
+const SYMBOL: &str = "symbol:";
+
+/// Maximum number of definitions that a symbol stands for.
+const MAX_DEFINITIONS: usize = 5;
+
+/// Maximum number of ids in a call.
+const MAX_IDS: usize = 20;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The `id` or `url` of a result, a document's id, `DOC_ID#L10-L80`, or `next` of an earlier answer.
+    /// Of a hit, `PATH`, `PATH:10-80`, `symbol:NAME`, or `next` of an earlier answer
     id: String,
-    /// The collection that it is of, unless the id says.
+    /// Further ids
     #[serde(default)]
-    #[schemars(with = "String")]
-    collection: Option<String>,
-    /// Number of chunks before and after a chunk that are read with it.
+    ids: Vec<String>,
+    /// Read the whole section around a hit
+    #[serde(default)]
+    section: bool,
+    /// Chunks to read before and after a hit
     #[serde(default)]
     #[schemars(range(max = 50))]
     window: u32,
-    /// Where the texts of the answer are; `text` if you cannot see `structuredContent`.
+    /// HTML and notebooks as their source, not rendered
+    #[serde(default)]
+    raw: bool,
+    /// See `status`
+    #[serde(default)]
+    #[schemars(with = "String")]
+    collection: Option<String>,
     #[serde(default)]
     #[schemars(with = "Format")]
     format: Option<Format>,
+}
+
+/// How a reference is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::mcp) struct Way {
+    /// What a chunk is read with.
+    with: Option<Expand>,
+    form: FetchForm,
 }
 
 /// A source, or a page of it.
@@ -71,7 +99,7 @@ pub(in crate::mcp) struct FetchAnswer {
     start_line: usize,
     /// Its last line, 1-based, inclusive.
     end_line: usize,
-    /// The exact slice of the source.
+    /// The exact slice of the source, or how that renders.
     pub(super) text: String,
     /// What is known of the document.
     pub(super) metadata: Map<String, Value>,
@@ -79,7 +107,14 @@ pub(in crate::mcp) struct FetchAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next: Option<String>,
     /// What to do next.
+    #[serde(skip_serializing_if = "String::is_empty")]
     next_step: String,
+    /// What the further ids name, if there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more: Vec<FetchAnswer>,
+    /// Ids that could not be read, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<String>,
     #[serde(skip)]
     source: Source,
 }
@@ -89,8 +124,10 @@ pub(in crate::mcp) struct FetchAnswer {
 struct Source {
     uri: Uri,
     file_hash: String,
-    /// The text from the beginning of the page, as much as may fit.
+    /// The source from the beginning of the page, as much as may fit.
     text: String,
+    /// How the requested range renders, if it does.
+    rendering: Option<Rendering>,
     /// The offset of the text in the requested range, in bytes.
     offset: usize,
     /// Length of the requested range, in bytes.
@@ -104,8 +141,7 @@ struct Source {
 impl Tool for Fetch {
     const NAME: &'static str = "fetch";
     const TITLE: &'static str = "Read a source";
-    const DESCRIPTION: &'static str = "Read the exact source of a document, a chunk, or lines such as `guide.md#L10-L80`. A long text comes in pages: \
-fetch `next` to read on.";
+    const DESCRIPTION: &'static str = "Read hits, documents, lines or symbols exactly. A long text comes in pages: fetch `next` to read on.";
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;
     type Answer = FetchAnswer;
@@ -119,19 +155,69 @@ fetch `next` to read on.";
     }
 
     fn work(server: &McpServer, arguments: &Arguments) -> Result<FetchAnswer, CallError> {
-        let Arguments { id, collection, window, .. } = arguments;
-        logged::<Self>(server, id, collection.as_deref(), || {
-            let uri = scope::target(server.engine(), id, collection.as_deref())?;
-            fetch_uri(server, id, uri, *window)
-        })
+        logged::<Self>(server, &arguments.id, arguments.collection.as_deref(), || fetch(server, arguments))
     }
 }
 
 impl Arguments {
-    /// The arguments for `id`, without neighbours.
+    /// The arguments for `id` alone.
     pub(super) fn new(id: String) -> Self {
-        Self { id, collection: None, window: 0, format: None }
+        Self { id, ids: Vec::new(), section: false, window: 0, raw: false, collection: None, format: None }
     }
+
+    fn way(&self) -> Way {
+        let form = if self.raw { FetchForm::Source } else { FetchForm::Shown };
+        let with = match (self.section, self.window) {
+            (true, _) => Some(Expand::Parent),
+            (false, 0) => None,
+            (false, window) => Some(Expand::Neighbours(window as usize)),
+        };
+        Way { with, form }
+    }
+}
+
+/// Fetches everything that a call names. What cannot be read fails the call only if nothing can.
+fn fetch(server: &McpServer, call: &Arguments) -> Result<FetchAnswer, CallError> {
+    if call.ids.len() >= MAX_IDS {
+        return Err(CallError::Ids(MAX_IDS));
+    }
+    let mut found: Vec<FetchAnswer> = Vec::new();
+    let mut failed: Vec<(&String, CallError)> = Vec::new();
+    for id in [&call.id].into_iter().chain(&call.ids) {
+        match named(server, id, call.collection.as_deref()) {
+            Ok(uris) => {
+                for (id, uri) in uris {
+                    match fetch_uri(server, &id, uri, call.way()) {
+                        Ok(answer) => found.push(answer),
+                        Err(error) => failed.push((&call.id, error)),
+                    }
+                }
+            }
+            Err(error) => failed.push((id, error)),
+        }
+    }
+    let mut found = found.into_iter();
+    let Some(first) = found.next() else {
+        return Err(failed.swap_remove(0).1);
+    };
+    let failed = failed.into_iter().map(|(_, error)| server.said(error.to_string())).collect();
+    Ok(FetchAnswer { more: found.collect(), failed, ..first })
+}
+
+/// What an id names: one place, or the definitions of a symbol.
+fn named(server: &McpServer, id: &str, collection: Option<&str>) -> Result<Vec<(String, Uri)>, CallError> {
+    let engine = server.engine();
+    let Some(symbol) = id.strip_prefix(SYMBOL) else {
+        return Ok(vec![(id.to_owned(), scope::target(engine, id, collection)?)]);
+    };
+    let collection = scope::collection(engine, collection)?;
+    let definitions =
+        engine.collection(&collection).read(|snapshot| snapshot.definitions(symbol, MAX_DEFINITIONS))?;
+    if definitions.is_empty() {
+        return Err(CallError::Symbol(symbol.to_owned()));
+    }
+    let uri = |reference: String| (reference.clone(), Uri::new(&collection, reference));
+    Ok(definitions.into_iter().map(uri).collect())
 }
 
 /// Fetches the target of `uri`, which was requested as `id`.
@@ -139,27 +225,38 @@ pub(in crate::mcp) fn fetch_uri(
     server: &McpServer,
     id: &str,
     uri: Uri,
-    window: u32,
+    way: Way,
 ) -> Result<FetchAnswer, CallError> {
     let collection = server.engine().collection(&uri.collection);
     let mut reference = uri.reference.clone();
     let max_tokens = server.options().max_tokens;
+    let most = max_tokens * BYTES_OF_TOKEN;
     let read = collection.read(|snapshot| {
         reference.clone_from(&uri.reference);
         if let Ok(info) = snapshot.document(&uri.reference)
             && info.bytes > SOURCE_PART as u64
+            && (way.form == FetchForm::Source || !info.is_rendered())
         {
-            return Part::read(snapshot, &uri, max_tokens * BYTES_OF_TOKEN);
+            return Part::read(snapshot, &uri, most);
         }
-        if window > 0 {
-            // The whole lines of a chunk and its neighbours, so that their pages have a URI.
-            let with = Expand::Neighbours(window as usize);
-            let expand = Some(ExpandRequest { with, max_tokens: None });
-            reference =
-                snapshot.fetch(&FetchRequest { expand, ..FetchRequest::new(&uri.reference) })?.reference;
+        if let Some(with) = way.with {
+            // The whole lines of a chunk and what it is read with, so that their pages have a URI.
+            // Of a section that is too large for an answer, what stands around the chunk.
+            let room = (with == Expand::Parent).then_some(max_tokens * 3 / 4);
+            let expand = Some(ExpandRequest { with, max_tokens: room });
+            let request = |reference: &str| FetchRequest { expand, ..FetchRequest::new(reference) };
+            let mut expanded = snapshot.fetch(&request(&reference))?;
+            // Of lines, the first chunk is read so.
+            if expanded.found.is_none()
+                && expanded.reference != expanded.document.doc_id
+                && let Some(first) = expanded.chunks.first()
+            {
+                expanded = snapshot.fetch(&request(&first.chunk_id.to_string()))?;
+            }
+            reference = expanded.reference;
         }
-        let fetched = snapshot.fetch_text(&reference)?;
-        Ok(Part::of(fetched, uri.page.as_ref(), max_tokens * BYTES_OF_TOKEN))
+        let fetched = snapshot.fetch_text(&reference, way.form)?;
+        Ok(Part::of(fetched, uri.page.as_ref(), most))
     })?;
     let uri = Uri { reference, ..uri };
     let info = &read.document;
@@ -169,11 +266,25 @@ pub(in crate::mcp) fn fetch_uri(
         Some(page) => page.offset,
     };
     let is_page = |text: &String| offset == 0 || !text.is_empty();
-    let text = read.text.filter(is_page).ok_or_else(|| CallError::Page(id.to_owned()))?;
+    let mut text = read.text.filter(is_page).ok_or_else(|| CallError::Page(id.to_owned()))?;
+    let mut ends = ends(&text, offset + text.len() == read.length);
+    if let Some(rendering) = &read.rendering {
+        // What renders as nothing costs nothing.
+        let (mut from, mut length) = (0, 0);
+        let mut fits = |&end: &usize| {
+            length += rendering.read(offset + from..offset + end).len();
+            from = end;
+            length <= most
+        };
+        let kept = ends.iter().take_while(|end| fits(end)).count().max(1);
+        ends.truncate(kept);
+        text.truncate(ends[kept - 1]);
+    }
     let source = Source {
-        ends: ends(&text, offset + text.len() == read.length),
+        ends,
         file_hash: info.file_hash.clone(),
         text,
+        rendering: read.rendering,
         offset,
         length: read.length,
         line: read.line,
@@ -184,7 +295,7 @@ pub(in crate::mcp) fn fetch_uri(
         metadata.insert("chunk_id".into(), json!(chunk));
     }
     let toc = &read.doc_toc;
-    if offset == 0 && !toc.is_empty() && toc.len() <= max_tokens * BYTES_OF_TOKEN / SHARE_OF_OUTLINE {
+    if offset == 0 && !toc.is_empty() && toc.len() <= most / SHARE_OF_OUTLINE {
         metadata.insert("doc_toc".into(), json!(toc));
     }
     let answer = FetchAnswer {
@@ -200,79 +311,11 @@ pub(in crate::mcp) fn fetch_uri(
         metadata,
         next: None,
         next_step: String::new(),
+        more: Vec::new(),
+        failed: Vec::new(),
         source,
     };
     Ok(answer.with_text_to(answer.source.text.len()))
-}
-
-/// The part of the requested range that is read.
-struct Part {
-    document: DocumentInfo,
-    doc_toc: String,
-    found: Option<ChunkId>,
-    /// The text from the beginning of the page, as much as may fit; `None` if the page does not begin at a character.
-    text: Option<String>,
-    /// Length of the requested range, in bytes.
-    length: usize,
-    /// The line where the text begins.
-    line: usize,
-}
-
-impl Part {
-    /// Takes a part from fetched text.
-    fn of(fetched: chunkwright_engine::FetchAnswer, page: Option<&Page>, most: usize) -> Self {
-        let offset = page.map_or(0, |page| page.offset);
-        let window = |rest: &str| rest[..rest.floor_char_boundary(most)].to_owned();
-        // A chunk may begin inside a line; the fetched text begins in `start_line` all the same.
-        let first_line = fetched.start_line as usize;
-        let text = fetched.text.get(offset..).map(window);
-        let before = || LineIndex::new(&fetched.text).line(offset as u32) - 1;
-        let line = first_line + if text.is_some() { before() } else { 0 };
-        let length = fetched.text.len();
-        let chunkwright_engine::FetchAnswer { document, doc_toc, found, .. } = fetched;
-        Self { document, doc_toc, found, text, length, line }
-    }
-
-    /// Reads a part of a large document; nothing else is read if the page names its line.
-    fn read(snapshot: &Snapshot, uri: &Uri, most: usize) -> Result<Self, Error> {
-        let offset = uri.page.as_ref().map_or(0, |page| page.offset) as u64;
-        let source = snapshot.source(&uri.reference, SourceForm::Text)?;
-        let SourcePart { bytes, length, doc_toc } = source.read(offset, most)?;
-        let line = match uri.page.as_ref().and_then(|page| page.line) {
-            Some(line) => line,
-            None => 1 + breaks_before(&source, offset.min(length))?,
-        };
-        let text = match String::from_utf8(bytes) {
-            Ok(text) => Some(text),
-            // The part may end inside a character, but must not begin inside one.
-            Err(error) => {
-                let end = error.utf8_error().valid_up_to();
-                let mut bytes = error.into_bytes();
-                bytes.truncate(end);
-                String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
-            }
-        };
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        Ok(Self { document: source.document().clone(), doc_toc, found: None, text, length, line })
-    }
-}
-
-/// The number of lines that end before `offset`. Lines end at LF, CRLF or CR.
-fn breaks_before(source: &chunkwright_engine::Source, offset: u64) -> Result<usize, Error> {
-    let (mut at, mut breaks, mut last) = (0, 0, 0);
-    while at < offset {
-        let limit = usize::try_from(offset - at).unwrap_or(usize::MAX);
-        let bytes = source.read(at, limit)?.bytes;
-        if bytes.is_empty() {
-            break;
-        }
-        for &byte in &bytes {
-            breaks += usize::from(byte == b'\r' || byte == b'\n' && last != b'\r');
-            last = byte;
-        }
-        at += bytes.len() as u64;
-    }
-    Ok(breaks)
 }
 
 /// The same URI without its page.
@@ -291,34 +334,17 @@ fn metadata(info: &DocumentInfo) -> Map<String, Value> {
     known
 }
 
-/// Possible ends of a page of `text`: after each line, and inside a long first line after every few characters.
-fn ends(text: &str, is_all: bool) -> Vec<usize> {
-    let lines = LineIndex::new(text);
-    let starts = (2..=lines.count()).map(|line| lines.start(line) as usize);
-    let mut ends: Vec<usize> = starts.filter(|&start| start < text.len()).collect();
-    ends.push(text.len());
-    let first = ends[0];
-    let is_cut = ends.len() == 1 && !is_all;
-    if is_cut || first > STEP_IN_LINE {
-        let inside = text[..first].char_indices().skip(1).map(|(at, _)| at);
-        // A page must not end inside a line break.
-        let inside = inside.filter(|&at| !text[..at].ends_with('\r'));
-        ends.splice(..0, inside.skip(STEP_IN_LINE - 1).step_by(STEP_IN_LINE).collect::<Vec<_>>());
-    }
-    if !is_all && ends.len() > 1 {
-        // The last line of the window continues behind it.
-        ends.pop();
-    }
-    ends
-}
-
 impl FetchAnswer {
     /// The answer with the text of its source up to `end`.
     fn with_text_to(&self, end: usize) -> Self {
-        let Source { uri, file_hash, text, offset, length, line, .. } = &self.source;
-        let text = &text[..end];
-        let lines = LineIndex::new(text);
-        let last = line + lines.lines(Span::new(0, text.len())).1 - 1;
+        let Source { uri, file_hash, text, rendering, offset, length, line, .. } = &self.source;
+        let source = &text[..end];
+        let lines = LineIndex::new(source);
+        let last = line + lines.lines(Span::new(0, source.len())).1 - 1;
+        let text = match rendering {
+            Some(rendering) => rendering.read(*offset..offset + end).into_owned(),
+            None => source.to_owned(),
+        };
         let place = format!("{}#L{line}-L{last}", self.doc_id);
         let next = offset + end;
         let next_line = || line + lines.line(end as u32) - 1;
@@ -329,10 +355,10 @@ impl FetchAnswer {
                 offset + end
             ),
             None if *offset > 0 => "This is the last page.".to_owned(),
-            None => "This is all of it. `outline` lists the sections of the document; `DOC_ID#L10-L80` reads lines of it.".to_owned(),
+            None => String::new(),
         };
         let url = Uri::new(&self.collection, place).to_string();
-        Self { url, end_line: last, text: text.to_owned(), next, next_step, ..self.clone() }
+        Self { url, end_line: last, text, next, next_step, ..self.clone() }
     }
 
     /// The format of the document.
@@ -341,13 +367,14 @@ impl FetchAnswer {
     }
 }
 
-impl Answer for FetchAnswer {
-    /// The outline of the document is dropped first, then the text is shortened.
-    fn steps(&self) -> usize {
+impl FetchAnswer {
+    /// Number of steps by which this text alone can be reduced.
+    fn own_steps(&self) -> usize {
         self.source.ends.len()
     }
 
-    fn reduced(&self, steps: usize) -> Self {
+    /// This text alone, reduced: the outline of the document is dropped first, then the text is shortened.
+    fn reduced_alone(&self, steps: usize) -> Self {
         let Some(step) = steps.checked_sub(1) else { return self.clone() };
         let ends = &self.source.ends;
         let mut reduced = self.with_text_to(ends[ends.len() - 1 - step.min(ends.len() - 1)]);
@@ -355,16 +382,50 @@ impl Answer for FetchAnswer {
         reduced
     }
 
-    fn shell(&self, where_it_is: &str) -> Self {
-        let mut shell = self.with_text_to(0);
-        shell.metadata = Map::new();
-        Self {
-            end_line: self.end_line,
-            next: None,
-            next_step: where_it_is.to_owned(),
-            url: self.url.clone(),
-            ..shell
+    fn write(&self, out: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{}:{}-{}", name(&self.doc_id), self.start_line, self.end_line);
+        let end = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { NO_LINE_BREAK };
+        out.push_str(&fenced("", &self.text));
+        out.push_str(end);
+        if let Some(next) = &self.next {
+            let _ = writeln!(out, "next: {next}\n{}", self.next_step);
         }
+    }
+}
+
+/// What is said below a text that ends inside a line.
+const NO_LINE_BREAK: &str = "(no line break at the end)\n";
+
+impl Answer for FetchAnswer {
+    /// The last texts are reduced first.
+    fn steps(&self) -> usize {
+        self.own_steps() + self.more.iter().map(Self::own_steps).sum::<usize>()
+    }
+
+    fn reduced(&self, steps: usize) -> Self {
+        let mut left = steps;
+        let mut more = self.more.clone();
+        for (reduced, whole) in more.iter_mut().zip(&self.more).rev() {
+            let own = left.min(whole.own_steps());
+            left -= own;
+            if own > 0 {
+                *reduced = whole.reduced_alone(own);
+            }
+        }
+        Self { more, failed: self.failed.clone(), ..self.reduced_alone(left) }
+    }
+
+    fn markdown(&self) -> String {
+        let mut out = format!("{UNTRUSTED}\n");
+        for part in [self].into_iter().chain(&self.more) {
+            out.push('\n');
+            part.write(&mut out);
+        }
+        for failed in &self.failed {
+            let _ = write!(out, "\n{failed}");
+        }
+        out
     }
 }
 

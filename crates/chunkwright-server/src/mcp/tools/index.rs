@@ -22,11 +22,10 @@ pub(super) struct Index;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The collection that is brought up to date; `status` lists them.
+    /// See `status`
     #[serde(default)]
     #[schemars(with = "String")]
     collection: Option<String>,
-    /// Where the answer is; `text` if you cannot see `structuredContent`.
     #[serde(default)]
     #[schemars(with = "Format")]
     format: Option<Format>,

@@ -1,6 +1,7 @@
 //! The tool `outline`: the sections of a document, or the documents of a collection.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use chunkwright_engine::{FetchRequest, OutlineRow, Snapshot};
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::mcp::McpServer;
 use crate::mcp::answer::{Answer, Format, UNTRUSTED};
 use crate::mcp::arguments::output;
+use crate::mcp::markdown::{fenced, name};
 use crate::mcp::scope::{self, CallError};
 use crate::mcp::tool::{Effect, Tool, logged};
 use crate::mcp::uri::Uri;
@@ -23,18 +25,17 @@ const PAGE: usize = 500;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The document whose sections are listed; without it the documents are.
+    /// A document; without it, documents are listed
     #[serde(default)]
     #[schemars(with = "String")]
     id: Option<String>,
-    /// The collection that it is of, unless the id says.
+    /// See `status`
     #[serde(default)]
     #[schemars(with = "String")]
     collection: Option<String>,
-    /// Number of rows before the first, to continue an earlier answer.
+    /// Rows to skip
     #[serde(default)]
     offset: usize,
-    /// Where the answer is; `text` if you cannot see `structuredContent`.
     #[serde(default)]
     #[schemars(with = "Format")]
     format: Option<Format>,
@@ -77,13 +78,16 @@ struct Row {
     /// The lines that announce a symbol.
     #[serde(skip_serializing_if = "String::is_empty")]
     signature: String,
+    /// First and last line.
+    #[serde(skip)]
+    lines: Option<(usize, usize)>,
 }
 
 impl Tool for Outline {
     const NAME: &'static str = "outline";
     const TITLE: &'static str = "List sections or documents";
-    const DESCRIPTION: &'static str = "List the sections of a document with their lines: headings, classes, functions. Without `id`, list the documents \
-of the collection.";
+    const DESCRIPTION: &'static str =
+        "List the headings and symbols of a document with their lines; without `id`, the documents.";
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;
     type Answer = OutlineAnswer;
@@ -148,6 +152,7 @@ impl Row {
             depth: 0,
             tokens: None,
             signature: String::new(),
+            lines: None,
         }
     }
 
@@ -161,7 +166,16 @@ impl Row {
             depth: section_path.len(),
             tokens: Some(tokens),
             signature,
+            lines: Some((start_line, end_line)),
         }
+    }
+
+    /// A row as a model reads it.
+    fn line(&self) -> String {
+        let indent = "  ".repeat(self.depth);
+        let lines = self.lines.map(|(start, end)| format!("{start}-{end} ")).unwrap_or_default();
+        let tokens = self.tokens.map(|tokens| format!(" ({tokens})")).unwrap_or_default();
+        format!("{indent}{lines}{}{tokens}\n", name(&self.title))
     }
 }
 
@@ -176,9 +190,9 @@ impl OutlineAnswer {
     fn with_next_step(mut self) -> Self {
         let next = self.offset + self.rows.len();
         let read = if self.doc_id.is_some() {
-            "Call `fetch` with the id of a row to read it."
+            "`fetch` reads lines: `PATH:10-80`."
         } else {
-            "Call `outline` with the id of a row to list its sections, or `fetch` to read it."
+            "`outline` with one of these as `id` lists its sections; `fetch` reads it."
         };
         let more = format!(" Call `outline` with \"offset\": {next} for further rows of {}.", self.total);
         self.next_step = if next < self.total { read.to_owned() + &more } else { read.to_owned() };
@@ -197,7 +211,15 @@ impl Answer for OutlineAnswer {
         reduced.with_next_step()
     }
 
-    fn shell(&self, where_it_is: &str) -> Self {
-        Self { rows: Vec::new(), next_step: where_it_is.to_owned(), ..self.clone() }
+    fn markdown(&self) -> String {
+        let mut out = format!("{UNTRUSTED}\n\n");
+        // Writing to a string cannot fail.
+        if let Some(doc_id) = &self.doc_id {
+            let _ = writeln!(out, "{}: lines, title, tokens", name(doc_id));
+        }
+        let rows: String = self.rows.iter().map(Row::line).collect();
+        out.push_str(&fenced("", &rows));
+        out.push_str(&self.next_step);
+        out
     }
 }

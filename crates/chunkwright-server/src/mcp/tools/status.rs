@@ -1,5 +1,6 @@
 //! The tool `status`: the collections, and the progress of indexing.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use chunkwright_engine::{IndexState, ListCollectionsRequest, ListedCollection};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::mcp::McpServer;
 use crate::mcp::answer::{Answer, Format};
 use crate::mcp::arguments::output;
+use crate::mcp::markdown::name;
 use crate::mcp::scope::{self, CallError};
 use crate::mcp::tool::{Effect, Tool, logged};
 
@@ -18,7 +20,6 @@ pub(super) struct Status;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// Where the answer is; `text` if you cannot see `structuredContent`.
     #[serde(default)]
     #[schemars(with = "Format")]
     format: Option<Format>,
@@ -63,7 +64,7 @@ struct CollectionRow {
 impl Tool for Status {
     const NAME: &'static str = "status";
     const TITLE: &'static str = "Show the index";
-    const DESCRIPTION: &'static str = "List the collections that can be searched, with their sizes and models, and say how far indexing is.";
+    const DESCRIPTION: &'static str = "List the collections, and say how far indexing is.";
     const EFFECT: Effect = Effect::Reads;
     type Arguments = Arguments;
     type Answer = StatusAnswer;
@@ -123,7 +124,22 @@ impl Answer for StatusAnswer {
         reduced
     }
 
-    fn shell(&self, where_it_is: &str) -> Self {
-        Self { collections: Vec::new(), next_step: where_it_is.to_owned(), ..self.clone() }
+    fn markdown(&self) -> String {
+        let mut out = format!("{}{}\n", self.indexing, if self.read_only { ", read only" } else { "" });
+        for row in &self.collections {
+            let CollectionRow { collection, documents, chunks, pending, model, .. } = row;
+            let model = model.as_deref().unwrap_or("words alone");
+            // Writing to a string cannot fail.
+            let _ = write!(out, "- {}: {documents} documents, {chunks} chunks, {model}", name(collection));
+            if *pending > 0 {
+                let _ = write!(out, ", {pending} wait for vectors");
+            }
+            out.push_str(if *collection == self.default_collection { " (default)\n" } else { "\n" });
+        }
+        if self.collections.len() < self.total {
+            let _ = writeln!(out, "and {} more", self.total - self.collections.len());
+        }
+        out.push_str(&self.next_step);
+        out
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use boon::{Compiler, Schemas};
-use chunkwright_server::mcp::{McpOptions, Profile};
+use chunkwright_server::mcp::{Format, McpOptions, Profile};
 use serde_json::{Value, json};
 
 use super::{Client, Index, NEWEST, long_document};
@@ -14,34 +14,22 @@ async fn an_answer_keeps_within_its_tokens_and_holds_each_text_once() {
         Index::new(&[("guide.md", &long_document(80)), ("other.md", "# Other\n\nThe harbour is closed.\n")]);
     for max_tokens in [500, 1_000, 6_000] {
         let client = index.client_of(McpOptions { max_tokens, ..McpOptions::default() });
-        for format in ["structured", "text"] {
-            for limit in [1, 5, 50] {
-                let call = json!({ "query": "ferry harbour tide", "limit": limit, "format": format });
-                let result = client.call("search", call).await;
-                let tokens = index.tokens(&result);
-                assert!(tokens <= max_tokens, "{format} {limit}: {tokens} of {max_tokens}");
-                let answer = match format {
-                    "structured" => result["structuredContent"].clone(),
-                    _ => serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap(),
-                };
-                let results = answer["results"].as_array().unwrap();
-                assert!(!results.is_empty(), "{max_tokens} {limit}");
-                let sent = result.to_string();
-                for content in results.iter().filter_map(|result| result["content"].as_str()) {
-                    // A part behind the preview, without what JSON escapes.
-                    let part: String = content.chars().skip(250).take(120).filter(|c| *c != '\n').collect();
-                    let number = content.split_whitespace().find(|word| word.starts_with("number")).unwrap();
-                    let whole = format!("{number} leaves");
-                    assert!(content.matches(&whole).count() >= 3, "{content}");
-                    assert!(!part.is_empty());
-                    let times = sent.matches(&whole).count();
-                    // Once in the content, and its beginning in the previews.
-                    let previews: usize = results
-                        .iter()
-                        .flat_map(|result| [&result["content_preview"], &result["text"]])
-                        .map(|preview| preview.as_str().unwrap().matches(&whole).count())
-                        .sum();
-                    assert_eq!(times, content.matches(&whole).count() + previews, "{number}");
+        for detail in ["brief", "full"] {
+            for format in ["structured", "text"] {
+                for limit in [1, 5, 50] {
+                    let call = json!({ "query": "ferry harbour tide", "limit": limit, "format": format, "detail": detail });
+                    let result = client.call("search", call).await;
+                    let tokens = index.tokens(&result);
+                    assert!(tokens <= max_tokens, "{format} {limit}: {tokens} of {max_tokens}");
+                    let is_structured = format == "structured";
+                    assert_eq!(result.get("structuredContent").is_some(), is_structured);
+                    // The words of a section: in the content, and in the preview that `full` adds.
+                    let sent = result.to_string();
+                    let numbers = (0..80).map(|number| format!("number{number} leaves"));
+                    let times: Vec<usize> = numbers.map(|words| sent.matches(&words).count()).collect();
+                    assert!(times.iter().any(|times| *times > 3), "{sent}");
+                    let previews = if detail == "full" { 4 } else { 0 };
+                    assert!(times.iter().all(|times| *times <= 12 + previews), "{times:?}");
                 }
             }
         }
@@ -57,7 +45,7 @@ async fn pages_of_results_follow_one_another_without_a_gap() {
         let call = json!({ "query": "ferry harbour tide", "limit": 8, "offset": offset });
         let answer = client.answer("search", call).await;
         let results = answer["results"].as_array().unwrap();
-        found.extend(results.iter().map(|result| result["chunk_id"].as_str().unwrap().to_owned()));
+        found.extend(results.iter().map(|result| result["id"].as_str().unwrap().to_owned()));
         offset = found.len();
         if results.is_empty() {
             assert_eq!(answer["next_step"], "There are no more results.");
@@ -70,22 +58,25 @@ async fn pages_of_results_follow_one_another_without_a_gap() {
 }
 
 #[tokio::test]
-async fn answers_are_what_the_schemas_of_their_tools_say() {
+async fn structured_answers_are_what_the_schemas_of_their_tools_say() {
     let index = Index::new(&[
         ("guide.md", &long_document(9)),
         ("code/a.py", "class A:\n    def f(self):\n        return 1\n"),
     ]);
-    let client = index.client_of(McpOptions { allow_write: true, ..McpOptions::default() });
+    let options = McpOptions { allow_write: true, format: Format::Structured, ..McpOptions::default() };
+    let client = index.client_of(options);
     let tools = client.ask("tools/list", json!({})).await.unwrap();
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["search", "fetch", "outline", "status", "index"]);
     let calls = [
         ("search", json!({ "query": "ferry" })),
-        ("search", json!({ "query": "ferry", "format": "text" })),
+        ("search", json!({ "query": "ferry", "detail": "full" })),
+        ("search", json!({ "query": "ferry", "queries": ["harbour", "tide"], "format": "text" })),
+        ("search", json!({ "query": "ferry", "expand": "parent", "per_document": 1 })),
         ("search", json!({ "query": "zzzz" })),
         ("fetch", json!({ "id": "guide.md" })),
-        ("fetch", json!({ "id": "code/a.py", "format": "text" })),
+        ("fetch", json!({ "id": "code/a.py", "ids": ["symbol:A.f", "none.md"] })),
         ("outline", json!({})),
         ("outline", json!({ "id": "code/a.py" })),
         ("status", json!({})),
@@ -103,8 +94,9 @@ async fn answers_are_what_the_schemas_of_their_tools_say() {
                 .unwrap_or_else(|error| panic!("{name} {part}: {error:#}\n{value:#}"));
         };
         check("inputSchema", &arguments);
-        let answer = client.answer(name, arguments.clone()).await;
-        check("outputSchema", &answer);
+        let result = client.call(name, arguments).await;
+        assert_eq!(result["isError"], false, "{result}");
+        check("outputSchema", &result["structuredContent"]);
     }
 }
 
@@ -143,11 +135,15 @@ async fn the_schemas_of_every_tool_are_such_as_strict_clients_read() {
         "minimum",
         "maximum",
         "maxLength",
+        "items",
     ];
-    let of_outputs = [&of_inputs[..], &["$defs", "$ref", "items"]].concat();
+    let of_outputs = [&of_inputs[..], &["$defs", "$ref"]].concat();
     let index = Index::new(&[("guide.md", "# Guide\n")]);
-    for profile in [Profile::All, Profile::ChatGpt] {
-        let client = index.client_of(McpOptions { profile, allow_write: true, ..McpOptions::default() });
+    for (profile, format) in
+        [(Profile::All, Format::Text), (Profile::All, Format::Structured), (Profile::ChatGpt, Format::Text)]
+    {
+        let options = McpOptions { profile, format, allow_write: true, ..McpOptions::default() };
+        let client = index.client_of(options);
         let tools = client.ask("tools/list", json!({})).await.unwrap();
         for tool in tools["tools"].as_array().unwrap() {
             let name = tool["name"].as_str().unwrap();
@@ -204,15 +200,17 @@ async fn openai_clients_see_two_tools_and_the_answers_that_they_expect() {
 async fn a_client_that_knows_no_structured_content_reads_the_text_block() {
     let index = Index::new(&[("guide.md", &long_document(9))]);
     let client = Client { version: "2025-03-26", ..index.client() };
-    let result = client.call("search", json!({ "query": "number3" })).await;
+    let result = client.call("search", json!({ "query": "number3", "format": "structured" })).await;
     assert_eq!(result.get("structuredContent"), None, "{result}");
     let answer: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
     assert!(answer["results"][0]["content"].as_str().unwrap().contains("number3"));
-    // A newer one finds the way from either place to the other.
+    assert!(client.read("search", json!({ "query": "number3" })).await.contains("number3"));
+    // A newer one has it in one place.
     let client = Client { version: "2025-06-18", ..client };
-    let result = client.call("search", json!({ "query": "number3" })).await;
+    let result = client.call("search", json!({ "query": "number3", "format": "structured" })).await;
     let note = result["content"][0]["text"].as_str().unwrap();
-    assert!(note.contains("structuredContent") && note.contains("text"), "{note}");
+    assert_eq!(note, "The answer is in `structuredContent`.");
+    assert!(result["structuredContent"]["results"].is_array());
     assert_eq!(client.version < NEWEST, result.get("resultType").is_none());
 }
 
@@ -223,8 +221,8 @@ async fn several_collections_are_searched_and_what_is_found_names_its_own() {
     let client = index.client();
     let one = client.answer("search", json!({ "query": "number1", "collection": "other" })).await;
     let result = &one["results"][0];
-    let id = format!("chunk://other/{}", result["chunk_id"].as_str().unwrap());
-    assert_eq!((&result["id"], &result["collection"]), (&json!(id), &json!("other")));
+    let id = result["id"].as_str().unwrap();
+    assert!(id.starts_with("chunk://other/"), "{id}");
     let fetched = client.answer("fetch", json!({ "id": id })).await;
     assert_eq!((&fetched["collection"], &fetched["text"]), (&json!("other"), &result["content"]));
     let status = client.answer("status", json!({})).await;

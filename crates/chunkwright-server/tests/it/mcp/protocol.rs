@@ -61,13 +61,13 @@ async fn what_a_tool_does_not_take_is_told_the_model_in_a_sentence() {
         (
             "search",
             json!({ "query": "ferry", "colour": "red" }),
-            "unknown argument `colour`; known are `query`, `limit`",
+            "unknown argument `colour`; known are `query`, `queries`, `limit`",
         ),
         ("search", json!({ "qury": "ferry" }), "unknown argument `qury`; did you mean `query`?"),
         (
             "search",
             json!({ "query": "ferry", "format": "xml" }),
-            "`format` is `\"xml\"`; it must be `structured` or `text`",
+            "`format` is `\"xml\"`; it must be `text` or `structured`",
         ),
         ("fetch", json!({ "id": ["guide.md"] }), "`id` is an array; it must be a string"),
         (
@@ -123,9 +123,16 @@ async fn every_argument_of_every_tool_that_is_wrong_is_an_answer_of_the_tool() {
                 arguments
             };
             for (argument, property) in schema["properties"].as_object().unwrap() {
-                let is_text = property["type"] == "string";
-                let mut wrong = vec![json!([]), json!({}), json!(true), json!(1.5)];
-                wrong.push(if is_text { json!(7) } else { json!("many") });
+                let mut wrong = vec![json!({}), json!(1.5)];
+                wrong.push(if property["type"] == "boolean" { json!(7) } else { json!(true) });
+                wrong.push(match property["type"].as_str().unwrap() {
+                    "string" => json!(7),
+                    "array" => json!([7]),
+                    _ => json!("many"),
+                });
+                if property["type"] != "array" {
+                    wrong.push(json!([]));
+                }
                 wrong.extend(property["maximum"].as_u64().map(|most| json!(most + 1)));
                 wrong.extend(property["minimum"].as_i64().map(|least| json!(least - 1)));
                 wrong.extend(property["enum"].as_array().map(|_| json!("other")));
@@ -171,7 +178,7 @@ async fn arguments_that_are_clear_are_taken() {
         assert_eq!(client.answer("search", as_text.clone()).await, answer);
     }
     let nothing_else =
-        json!({ "query": "ferry", "limit": "2", "offset": null, "filter": null, "format": null });
+        json!({ "query": "ferry", "limit": "2", "offset": null, "filter": null, "queries": null });
     assert_eq!(client.answer("search", nothing_else).await, answer);
     for nothing in [json!({}), Value::Null] {
         assert_eq!(client.answer("status", nothing).await["total"], 1);
@@ -457,7 +464,9 @@ async fn outlines_list_sections_and_documents_with_what_fetches_them() {
     let client = index.client_of(McpOptions { max_tokens: 2_000, ..McpOptions::default() });
     let (mut offset, mut titles) = (0, Vec::new());
     loop {
-        let result = client.call("outline", json!({ "id": "guide.md", "offset": offset })).await;
+        let result = client
+            .call("outline", json!({ "id": "guide.md", "offset": offset, "format": "structured" }))
+            .await;
         assert!(index.tokens(&result) <= 2_000);
         let answer = &result["structuredContent"];
         let rows = answer["rows"].as_array().unwrap();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use boon::{Compiler, Schemas};
 use chunkwright_engine::schema::of_option;
-use chunkwright_engine::{LoggedRequest, QueryLog, SearchOption, Snapshot};
-use chunkwright_server::mcp::McpOptions;
+use chunkwright_engine::{LoggedRequest, QueryLog, SEARCH_OPTIONS, SearchOption, Snapshot};
+use chunkwright_server::mcp::{Format, McpOptions};
 use serde_json::{Value, json};
 
 use super::{Client, Index};
@@ -40,10 +40,11 @@ async fn every_tool_takes_its_smallest_arguments_and_does_what_its_annotations_s
     let index = Index::new(&[("guide.md", "# Guide\n\nThe ferry leaves.\n")]);
     let log = Arc::new(QueryLog::open(&index.engine).unwrap());
     let options = McpOptions { allow_write: true, log: Some(log.clone()), ..McpOptions::default() };
-    let all = index.client_of(options);
+    let all = index.client_of(options.clone());
+    let structured = index.client_of(McpOptions { format: Format::Structured, ..options });
     let chatgpt = Client { service: all.service.clone(), path: "/mcp?tools=chatgpt", ..all };
     let documents = || index.engine.collection("default").read(Snapshot::documents).unwrap().len();
-    for client in [&all, &chatgpt] {
+    for (client, is_structured) in [(&all, false), (&structured, true), (&chatgpt, false)] {
         let tools = client.ask("tools/list", json!({})).await.unwrap();
         assert_eq!((&tools["ttlMs"], &tools["resultType"]), (&json!(300_000), &json!("complete")));
         let mut names = HashSet::new();
@@ -57,8 +58,8 @@ async fn every_tool_takes_its_smallest_arguments_and_does_what_its_annotations_s
             for (argument, property) in input["properties"].as_object().unwrap() {
                 assert!(property["description"].is_string(), "{what}: `{argument}` has no description");
             }
-            // `OpenAI`'s clients read text blocks, which have no schema.
-            assert_eq!(output.is_some(), client.path == all.path, "{what}");
+            // Text blocks have no schema.
+            assert_eq!(output.is_some(), is_structured, "{what}");
 
             // A document that only a tool that writes may index.
             let before = documents();
@@ -77,7 +78,7 @@ async fn every_tool_takes_its_smallest_arguments_and_does_what_its_annotations_s
             let (logged, _) = log.page(&LoggedRequest::default()).unwrap();
             assert_eq!(logged[0].call.kind, name, "{what}");
 
-            settle(&all).await;
+            settle(if is_structured { &structured } else { &all }).await;
             let reads = documents() == before;
             let expected = json!({
                 "title": tool["title"], "readOnlyHint": reads, "destructiveHint": false, "idempotentHint": true,
@@ -89,24 +90,30 @@ async fn every_tool_takes_its_smallest_arguments_and_does_what_its_annotations_s
 }
 
 #[tokio::test]
-async fn options_of_searches_have_the_same_type_least_value_and_default_as_arguments() {
+async fn options_of_searches_are_arguments_as_their_table_says() {
     let client = Index::new(&[("guide.md", "# Guide\n\nThe ferry leaves.\n")]).client();
     let tools = client.ask("tools/list", json!({})).await.unwrap();
     let search = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "search").unwrap();
-    for (argument, option) in [("limit", "top_k"), ("offset", "offset")] {
+    let offered = SEARCH_OPTIONS.iter().filter(|option| !option.brief.is_empty());
+    let offered: Vec<_> = offered.map(|option| (option.name, option)).collect();
+    let names: Vec<_> = offered.iter().map(|(name, _)| *name).collect();
+    assert_eq!(
+        names,
+        ["mode", "offset", "max_tokens", "filter", "per_document", "min_relevance", "expand"],
+        "what agents are offered"
+    );
+    let limit = SearchOption::find("top_k").unwrap();
+    for (argument, option) in offered.into_iter().chain([("limit", limit)]) {
         let property = &search["inputSchema"]["properties"][argument];
-        let of_option = of_option(SearchOption::find(option).unwrap());
-        for keyword in ["type", "minimum", "default"] {
+        let of_option = of_option(option);
+        for keyword in ["type", "minimum", "default", "enum"] {
             assert_eq!(property[keyword], of_option[keyword], "{argument}: {property}");
         }
         assert!(
-            property["maximum"].as_u64() <= of_option["maximum"].as_u64().or(property["maximum"].as_u64())
+            property["maximum"].as_f64() <= of_option["maximum"].as_f64().or(property["maximum"].as_f64())
         );
-        let below = property["minimum"].as_i64().unwrap() - 1;
-        let failure = client.failure("search", json!({ "query": "ferry", argument: below })).await;
-        assert!(
-            failure.contains(&format!("`{argument}` is `{below}`; it must be a whole number ")),
-            "{failure}"
-        );
+        let Some(least) = property["minimum"].as_i64() else { continue };
+        let failure = client.failure("search", json!({ "query": "ferry", argument: least - 1 })).await;
+        assert!(failure.contains(&format!("`{argument}` is `{}`; it must be a ", least - 1)), "{failure}");
     }
 }
