@@ -20,3 +20,4 @@ pub(crate) mod search;
 pub(crate) mod skipped;
 pub(crate) mod snapshot;
 pub(crate) mod source;
+pub(crate) mod vectors;

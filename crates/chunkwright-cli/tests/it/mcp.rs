@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use chunkwright_server::agents::AGENTS;
 use serde_json::{Value, json};
 
 use crate::cli::{Folder, guide};
-use crate::docs::copy;
+use crate::docs::{copy, installed_models, link_models};
 use crate::servers;
 
 /// An agent that runs the server.
@@ -82,7 +83,7 @@ impl Agent {
             if indexing == "indexed" {
                 return said;
             }
-            assert!(indexing.starts_with("indexing "), "{indexing}");
+            assert!(indexing.starts_with("indexing ") || indexing.starts_with("words"), "{indexing}");
             said.push(indexing);
             std::thread::yield_now();
         }
@@ -187,6 +188,137 @@ fn an_index_that_is_being_made_says_how_far_it_is() {
     assert!(percents.is_sorted() && percents.iter().all(|percent| *percent < 100), "{percents:?}");
     let late = agent.call("search", json!({ "query": "guide" }));
     assert!(!late["next_step"].as_str().unwrap().contains("indexing"), "{late}");
+    assert_eq!(agent.leave().0, 0);
+}
+
+/// A folder of English documents, and the models that are installed here.
+fn with_models(wanted: &[&str]) -> Option<Folder> {
+    let models = installed_models(wanted)?;
+    let folder = Folder::new(&[]);
+    link_models(&folder, &models);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus/en");
+    for name in ["ferry-harbour.md", "bread.md"] {
+        folder.write(&format!("docs/{name}"), &fs::read(corpus.join(name)).unwrap());
+    }
+    Some(folder)
+}
+
+/// The only collection of a status.
+#[track_caller]
+fn collection(agent: &mut Agent) -> (u64, u64, String) {
+    let status = agent.call("status", json!({}));
+    assert_eq!(status["total"], 1, "{status}");
+    let row = &status["collections"][0];
+    let number = |name: &str| row[name].as_u64().unwrap();
+    (number("chunks"), number("pending"), row["model"].as_str().unwrap_or_default().to_owned())
+}
+
+/// The ids of what is found.
+fn found(agent: &mut Agent, query: &str) -> Vec<String> {
+    let found = agent.call("search", json!({ "query": query, "limit": 10 }));
+    let results = found["results"].as_array().unwrap();
+    results.iter().map(|result| result["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A question that shares no word with the documents.
+const RUSSIAN: &str = "Когда отходит паром?";
+
+#[test]
+fn a_fast_model_answers_at_once_and_the_best_one_when_it_has_read_everything() {
+    let Some(folder) = with_models(&["static", "e5"]) else { return };
+    let mut agent = Agent::start(&folder, &["docs", "-q"]);
+    let said = agent.wait();
+    let behind = said.iter().filter_map(|said| said.strip_prefix("words and vectors of `static` so far; "));
+    let behind: Vec<&str> = behind.collect();
+    assert!(
+        !behind.is_empty() && behind.iter().all(|said| said.starts_with("vectors of `e5`: ")),
+        "{said:?}"
+    );
+    let (chunks, pending, model) = collection(&mut agent);
+    assert!(chunks > 10 && pending == 0 && model.contains("e5"), "{chunks} {pending} {model}");
+    let first = agent.call("search", json!({ "query": RUSSIAN, "limit": 1 }));
+    assert_eq!(first["results"][0]["doc_id"], "ferry-harbour.md", "{first}");
+    // An edit is searched by the best model alone from now on, and nothing is there twice.
+    let before = found(&mut agent, "ferry harbour bread");
+    folder.write("docs/new.md", b"# Lighthouse\n\nThe lighthouse keeper counts gulls.\n");
+    while collection(&mut agent).0 == chunks {
+        std::thread::yield_now();
+    }
+    agent.wait();
+    assert_eq!(collection(&mut agent), (chunks + 1, 0, model));
+    assert_eq!(found(&mut agent, "ferry harbour bread"), before);
+    assert_eq!(agent.leave().0, 0);
+}
+
+#[test]
+fn a_killed_server_goes_on_where_it_was_and_a_limit_is_told_with_what_lifts_it() {
+    let Some(folder) = with_models(&["e5"]) else { return };
+    let without_static = folder.home().join(".local/share/chunkwright/models");
+    let models = fs::read_link(&without_static).unwrap();
+    fs::remove_file(&without_static).unwrap();
+    fs::create_dir(&without_static).unwrap();
+    std::os::unix::fs::symlink(models.join("e5"), without_static.join("e5")).unwrap();
+
+    let mut agent = Agent::start(&folder, &["docs", "-q", "--embed-minutes", "0"]);
+    let said = loop {
+        let said = agent.call("status", json!({}))["indexing"].as_str().unwrap().to_owned();
+        if said.contains("paused") {
+            break said;
+        }
+    };
+    assert_eq!(
+        said,
+        "words only so far; vectors of `e5`: 0 %; paused, since `embed_minutes` is 0: to go on, start again with `--embed-minutes 1`"
+    );
+    let (chunks, pending, _) = collection(&mut agent);
+    assert_eq!(chunks, pending);
+    assert!(!found(&mut agent, "ferry").is_empty());
+    let across = agent.call("search", json!({ "query": RUSSIAN }));
+    let notices = across["notices"].to_string();
+    assert!(notices.contains("another language than the documents"), "{across}");
+    assert_eq!(agent.leave().0, 0);
+
+    let mut agent = Agent::start(&folder, &["docs", "-q"]);
+    let mut left = pending;
+    while left == pending {
+        left = collection(&mut agent).1;
+    }
+    agent.child.kill().unwrap();
+    agent.child.wait().unwrap();
+    // Two servers go on from there together; what was embedded before stays.
+    let mut agents = [(); 2].map(|()| Agent::start(&folder, &["docs", "-q"]));
+    for agent in &mut agents {
+        assert!(collection(agent).1 <= left);
+        agent.wait();
+    }
+    let [mut agent, other] = agents;
+    assert_eq!(other.leave().0, 0);
+    assert_eq!((collection(&mut agent).0, collection(&mut agent).1), (chunks, 0));
+    let first = agent.call("search", json!({ "query": RUSSIAN, "limit": 1 }));
+    assert_eq!(first["results"][0]["doc_id"], "ferry-harbour.md", "{first}");
+    assert_eq!(agent.leave().0, 0);
+}
+
+#[test]
+fn several_folders_are_a_collection_each_and_searched_together() {
+    let folder = Folder::new(&[
+        ("one/docs/a.md", "# Heron\n\nThe heron waits in the reeds.\n"),
+        ("two/docs/b.md", "# Otter\n\nThe otter swims at night.\n"),
+    ]);
+    let mut agent = Agent::start(&folder, &["one/docs", "two/docs", "one/docs", "-q"]);
+    agent.wait();
+    let status = agent.call("status", json!({}));
+    let names: Vec<&Value> =
+        status["collections"].as_array().unwrap().iter().map(|row| &row["collection"]).collect();
+    assert_eq!(names, ["one-docs", "two-docs"]);
+    for (query, doc_id) in [("heron", "a.md"), ("otter", "b.md")] {
+        let found = agent.call("search", json!({ "query": query }));
+        assert_eq!(found["results"][0]["doc_id"], doc_id, "{found}");
+    }
+    folder.write("two/docs/new.md", b"# Stork\n\nThe stork stands on a chimney.\n");
+    while agent.call("search", json!({ "query": "stork chimney" }))["results"][0]["doc_id"] != "new.md" {
+        std::thread::yield_now();
+    }
     assert_eq!(agent.leave().0, 0);
 }
 
@@ -362,38 +494,86 @@ fn configuration(name: &str) -> String {
 }
 
 #[test]
-fn the_configurations_of_agents_run_commands_that_exist() {
-    let json = |name: &str, key: &str| {
-        let read: Value = serde_json::from_str(&configuration(name)).unwrap();
-        read[key]["chunkwright"].clone()
-    };
-    let toml: toml::Table = configuration("codex/config.toml").parse().unwrap();
-    let servers = [
-        json("claude-code/.mcp.json", "mcpServers"),
-        json("claude-desktop/claude_desktop_config.json", "mcpServers"),
-        json("cursor/mcp.json", "mcpServers"),
-        json("vscode/mcp.json", "servers"),
-        json("zed/settings.json", "context_servers"),
-        json("gemini-cli/settings.json", "mcpServers"),
-        serde_json::to_value(&toml["mcp_servers"]["chunkwright"]).unwrap(),
-    ];
+fn every_client_is_connected_by_what_print_config_prints() {
     let folder = Folder::new(&[("guide.md", &guide(3))]);
-    for server in servers {
+    let update = std::env::var_os("UPDATE_SPEC").is_some();
+    for agent in AGENTS {
+        let print =
+            |flags: &[&str]| folder.run(&[&["mcp", "-q", "--print-config", agent.name], flags].concat());
+        let address = print(&["--address", "https://lamp.example/mcp"]);
+        let name = agent.file.rsplit('/').next().unwrap();
+        let command = print(&[]);
+        if agent.name == "openai" {
+            command.fails("error: OpenAI's Responses API is connected by an address; give `--address`");
+            let tool: Value = serde_json::from_str(&address.success()).unwrap();
+            assert_eq!(tool["server_url"], "https://lamp.example/mcp?tools=chatgpt");
+            continue;
+        }
+        let text = command.success();
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations").join(agent.name).join(name);
+        if update {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap_or_default(), text, "{}", path.display());
+        let server = server_of(&text);
         assert_eq!(server["command"], "chunkwright", "{server}");
         let args = server["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
         // The folder that is meant.
-        let args: Vec<&str> = args
-            .map(|arg| if ["${workspaceFolder}", "/path/to/documents"].contains(&arg) { "." } else { arg })
-            .collect();
-        assert_eq!(args[..2], ["mcp", "."], "{server}");
-        let mut agent = Agent::start(&folder, &args[1..]);
-        let tools = agent.ask("tools/list", json!({}));
+        let is_folder = |arg: &str| ["${workspaceFolder}", "/path/to/documents"].contains(&arg);
+        let args: Vec<&str> = args.map(|arg| if is_folder(arg) { "." } else { arg }).collect();
+        assert_eq!(args, ["mcp", "."], "{server}");
+        let mut started = Agent::start(&folder, &args[1..]);
+        let tools = started.ask("tools/list", json!({}));
         assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 4);
-        assert_eq!(agent.leave().0, 0, "{server}");
+        assert_eq!(started.leave().0, 0, "{server}");
+        let several = folder.run(&["mcp", "/a b", "/c", "-q", "--print-config", agent.name]).success();
+        assert_eq!(server_of(&several)["args"], json!(["mcp", "/a b", "/c"]));
+        if agent.name == "claude-desktop" {
+            address.fails("error: Claude Desktop is connected by a command; leave out `--address`");
+        } else {
+            let server = server_of(&address.success()).to_string();
+            assert!(server.contains("\"https://lamp.example/mcp\""), "{server}");
+            assert!(server.contains("Bearer ") || server.contains("CHUNKWRIGHT_API_KEY"), "{server}");
+        }
+        let rules = folder.run(&["mcp", "--print-rules", agent.name]);
+        assert_eq!(rules.code, if agent.rules().is_empty() { 2 } else { 0 }, "{rules:?}");
     }
-    let openai: Value = serde_json::from_str(&configuration("openai/tool.json")).unwrap();
-    assert_eq!((&openai["type"], &openai["allowed_tools"]), (&json!("mcp"), &json!(["search", "fetch"])));
-    assert!(openai["server_url"].as_str().unwrap().ends_with("/mcp?tools=chatgpt"));
+    let told = folder.run(&["mcp", "--print-config", "claude-code"]).stderr;
+    assert!(
+        told.contains(".mcp.json") && told.contains("claude mcp add chunkwright -- chunkwright mcp ."),
+        "{told}"
+    );
+}
+
+/// The entry of the server in a configuration.
+fn server_of(text: &str) -> Value {
+    let file: Value = serde_json::from_str(text)
+        .unwrap_or_else(|_| serde_json::to_value(text.parse::<toml::Table>().unwrap()).unwrap());
+    let servers = ["mcpServers", "servers", "context_servers", "mcp_servers"];
+    servers
+        .into_iter()
+        .map(|name| file[name]["chunkwright"].clone())
+        .find(|server| !server.is_null())
+        .unwrap()
+}
+
+#[test]
+fn hooks_of_rules_print_what_their_client_reads() {
+    let folder = Folder::new(&[]);
+    let rules = folder.run(&["mcp", "--print-rules", "claude-code"]).success();
+    let settings = rules.strip_prefix("=== .claude/settings.json\n").unwrap().split("\n=== ").next().unwrap();
+    let settings: Value = serde_json::from_str(settings).unwrap();
+    let run = |event: &str| {
+        let command = settings["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let told: Value = serde_json::from_str(&run("PreToolUse")).unwrap();
+    assert_eq!(told["hookSpecificOutput"]["hookEventName"], "PreToolUse");
+    assert_eq!(told["hookSpecificOutput"]["additionalContext"], run("SessionStart").trim_end());
+    assert_eq!(settings["hooks"]["PreToolUse"][0]["matcher"], "Grep|Glob");
 }
 
 #[test]
