@@ -360,7 +360,8 @@ impl Shared {
         engine.check_cancelled()?;
         let (filling, most) = match filled {
             Ok(Filled::Done) => (Filling::Done, None),
-            Ok(Filled::GaveWay) => (Filling::Adding { error: None }, Some(AGAIN)),
+            // This process takes the place of one that has ended.
+            Ok(Filled::GaveWay) | Err(Error::OwnerGone) => (Filling::Adding { error: None }, Some(AGAIN)),
             Ok(Filled::Limit) => (Filling::Paused, None),
             Ok(Filled::Failed { message }) => (Filling::Adding { error: Some(message) }, Some(LATER)),
             Err(error) => (Filling::Adding { error: Some(error.to_string()) }, Some(LATER)),

@@ -83,10 +83,9 @@ impl Snapshot {
         let what =
             "the question is in another language than the documents, and words rarely find answers to such";
         let message = match (coverage, installed, reading.next()) {
-            (Some(coverage), ..) if languages(&coverage.model) == Languages::All => format!(
-                "{what}; {} % of the chunks have vectors that do, and more are being added",
-                coverage.percent()
-            ),
+            (Some(coverage), ..) if languages(&coverage.model) == Languages::All => {
+                format!("{what}; so far, {} % of the chunks have vectors that do", coverage.percent())
+            }
             (_, Some(info), _) => {
                 format!(
                     "{what}; `--embedder {}` adds vectors that do, as `mcp PATH` does by itself",
