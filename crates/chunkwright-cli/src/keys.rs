@@ -63,6 +63,8 @@ flags_of! {
     RerankerFlags = Reranking, "Searching";
     /// Flags that say how many generations of a collection stay.
     GenerationFlags = Generations, "Collection";
+    /// Flags of a folder that is indexed while it is served.
+    ServingFlags = Serving, "Searching";
     /// Flags that say what writes notes.
     WriterFlags = Writing, "Notes";
 }

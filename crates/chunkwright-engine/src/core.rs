@@ -1,5 +1,6 @@
 //! The engine itself: what all requests share, from the store to the threads, and the owner of the store.
 
+pub(crate) mod asked;
 pub(crate) mod embedding;
 pub(crate) mod engine;
 pub(crate) mod figures;

@@ -21,3 +21,4 @@ pub(crate) mod skipped;
 pub(crate) mod snapshot;
 pub(crate) mod source;
 pub(crate) mod symbol;
+pub(crate) mod vectors;

@@ -5,6 +5,7 @@ pub(crate) mod background;
 #[cfg(feature = "sqlite")]
 pub(crate) mod backup;
 pub(crate) mod boundary;
+pub(crate) mod fill;
 pub(crate) mod generations;
 pub(crate) mod index;
 pub(crate) mod job_request;
@@ -12,6 +13,7 @@ pub(crate) mod jobs;
 pub(crate) mod maintenance;
 pub(crate) mod open;
 pub(crate) mod put;
+pub(crate) mod served;
 pub(crate) mod task;
 pub(crate) mod transfer;
 pub(crate) mod watch;

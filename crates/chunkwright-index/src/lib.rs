@@ -48,8 +48,8 @@ pub use expand::{
 pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, Rendering, chunk_id, fetch};
 pub use fuse::Fusion;
 pub use pipeline::{
-    Clock, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress,
-    Prune, Revise, file_of, folders, put_cut, remove_documents, remove_folder,
+    Clock, Embed, FillReport, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions,
+    Pipeline, Progress, Prune, Rank, Revise, file_of, folders, put_cut, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
 pub use query::{MAX_QUERY_CHARS, MAX_QUERY_TERMS, QueryError, check_query, parse_query};

@@ -12,6 +12,7 @@
 //! run nor an edit that moves a chunk embeds a text twice.
 
 mod embed;
+mod fill;
 mod folders;
 mod forecast;
 mod input;
@@ -43,6 +44,7 @@ use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_f
 use chunkwright_store::meta::Meta;
 use chunkwright_store::threads::on_pool;
 use chunkwright_store::{DocumentInfo, Overlay, Overlays, Store, StoreError};
+pub use fill::{FillReport, Rank};
 pub use folders::{Folder, FolderError, FolderOptions, file_of, folders};
 pub use notes::NoteOptions;
 pub use pace::Clock;
@@ -103,6 +105,8 @@ pub struct IndexOptions {
     pub folders: FolderOptions,
     /// How documents are handled whose files are gone.
     pub prune: Prune,
+    /// When texts without a vector are embedded.
+    pub embed: Embed,
     /// Number of generations to keep when the run makes its own the current one, including that one; `None` keeps all.
     /// Generations that were never completed are not counted, and stay.
     pub keep_generations: Option<NonZeroUsize>,
@@ -151,6 +155,20 @@ pub enum Prune {
     Follow,
     /// They are removed however many they are.
     Force,
+}
+
+/// When a run embeds the texts that have no vector yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Embed {
+    /// Before their documents are stored.
+    #[default]
+    Now,
+    /// Later, by [`Pipeline::fill`]: until then, words alone find their chunks.
+    Later,
+    /// As `Later`, and searches keep the generation that they see until every chunk of the new one has a vector.
+    Behind,
 }
 
 /// Progress of a run.

@@ -76,6 +76,9 @@ pub struct Models<'a> {
     pub reranker: Option<&'a dyn Reranker>,
     /// Measures the stages.
     pub watch: Option<&'a dyn StageWatch>,
+    /// Share of the chunks that have no vector yet, from 0 to 1. Vectors weigh less by it, so that chunks do not rank first
+    /// for having one.
+    pub missing: f64,
 }
 
 /// Measures how long the stages of searches take.
@@ -394,7 +397,7 @@ fn attempt(
     asked: &Asked<'_>,
     options: &SearchOptions,
 ) -> Result<(Answer, bool), SearchError> {
-    let ranked = asked.rank(store, generation, models.watch, options)?;
+    let ranked = Ranked { missing: models.missing, ..asked.rank(store, generation, models.watch, options)? };
     let contributions = ranked.contributions(options.fusion);
     let stages: [_; 3] = std::array::from_fn(|at| {
         let stage = [&ranked.dense, &ranked.sparse, &ranked.lexical][at];

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use chunkwright_store::overlay::{Elsewhere, OverlaySearch, place_in};
 use chunkwright_store::{
-    Applied, AppliedBoundary, Change, DocumentInfo, Generation, GenerationState, NewChunk, Outcome, Overlay,
-    OverlayState, Overlays, Store, StoreError,
+    Applied, AppliedBoundary, Change, DocumentInfo, Generation, NewChunk, Outcome, Overlay, OverlayState,
+    Overlays, Store, StoreError,
 };
 
 /// How many overlays stand how to the chunks of a generation.
@@ -160,7 +160,7 @@ fn in_all(
     loop {
         let current = store.open(collection)?;
         let counts = settle(&current)?;
-        for other in old_generations(store, &current)? {
+        for other in other_generations(store, &current)? {
             match settle(&other) {
                 // The generation was removed meanwhile, or has terms of another analysis and cannot be searched.
                 Ok(_) | Err(StoreError::UnknownGeneration { .. } | StoreError::Analysis { .. }) => {}
@@ -173,13 +173,11 @@ fn in_all(
     }
 }
 
-fn old_generations(store: &dyn Store, current: &Generation) -> Result<Vec<Generation>, StoreError> {
+/// All others: old ones can be named, and one that is being built may answer questions already.
+fn other_generations(store: &dyn Store, current: &Generation) -> Result<Vec<Generation>, StoreError> {
     let known = store.collection(&current.collection)?;
-    let old = known
-        .into_iter()
-        .flat_map(|known| known.generations)
-        .filter(|status| status.state == GenerationState::Old);
-    Ok(old.map(|status| status.generation).collect())
+    let all = known.into_iter().flat_map(|known| known.generations).map(|status| status.generation);
+    Ok(all.filter(|generation| generation != current).collect())
 }
 
 /// Settles these documents with these overlays; `None` if a document was written meanwhile.

@@ -216,6 +216,10 @@ pub struct EmbedderInfo {
     pub vectors: &'static str,
     /// Its purpose, in one line.
     pub summary: &'static str,
+    /// The writing systems that it was made for.
+    pub reads: Languages,
+    /// Whether it embeds a folder of documents in seconds, so that no search has to wait for its vectors.
+    pub is_fast: bool,
     make: fn(data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelError>,
 }
 
@@ -226,6 +230,8 @@ pub const EMBEDDERS: &[EmbedderInfo] = &[
         name: "e5",
         vectors: e5::NAME,
         summary: "multilingual-e5-small: 384 dimensions, reads 507 tokens of text in a hundred languages",
+        reads: e5::READS,
+        is_fast: false,
         make: |data_dir| Ok(Arc::new(E5::open(data_dir)?)),
     },
     #[cfg(feature = "local")]
@@ -233,6 +239,8 @@ pub const EMBEDDERS: &[EmbedderInfo] = &[
         name: "static",
         vectors: static_vectors::NAME,
         summary: "wordllama: 256 dimensions, English, any length, a thousand times faster than `e5`",
+        reads: static_vectors::READS,
+        is_fast: true,
         make: |data_dir| Ok(Arc::new(static_vectors::Static::open(data_dir)?)),
     },
 ];

@@ -1,5 +1,6 @@
 //! The resources of the API, one per file: each adds its operations to the router and to the OpenAPI document.
 
+mod agents;
 mod chunks;
 mod collections;
 mod configuration;
@@ -53,6 +54,7 @@ const RESOURCES: &[Add] = &[
     jobs::add,
     configuration::add,
     log::add,
+    agents::add,
 ];
 
 /// The parts of the API.

@@ -8,6 +8,7 @@
 //! ```
 
 mod accept;
+pub mod agents;
 mod answer;
 mod api;
 mod app;

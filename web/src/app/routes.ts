@@ -9,7 +9,7 @@ export interface Crumb {
   href?: string;
 }
 
-export type NavName = "collections" | "search" | "try" | "jobs" | "log";
+export type NavName = "collections" | "search" | "try" | "jobs" | "log" | "connect";
 
 export interface Route {
   /** Parts that begin with `:` are parameters. */
@@ -50,6 +50,12 @@ export const routes: Route[] = [
     load: () => import("../pages/jobs/Jobs.svelte"),
   },
   { path: "/log", nav: "log", crumbs: () => [{ text: t().log.title }], load: () => import("../pages/log/Log.svelte") },
+  {
+    path: "/connect",
+    nav: "connect",
+    crumbs: () => [{ text: t().connect.title }],
+    load: () => import("../pages/connect/Connect.svelte"),
+  },
   {
     path: "/c/:collection/d/:doc_id",
     rest: true,
@@ -103,6 +109,7 @@ export const navigation: { name: NavName; href: string; key: string }[] = (
     { name: "try", href: "/try", key: "t" },
     { name: "jobs", href: "/jobs", key: "j" },
     { name: "log", href: "/log", key: "l" },
+    { name: "connect", href: "/connect", key: "a" },
   ] as const
 )
   .filter((entry) => routes.some(({ path }) => path === entry.href))

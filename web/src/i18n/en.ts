@@ -5,6 +5,7 @@ import { app } from "./en/app.ts";
 import { chunks } from "./en/chunks.ts";
 import { collection } from "./en/collection.ts";
 import { collections } from "./en/collections.ts";
+import { connect } from "./en/connect.ts";
 import { diff } from "./en/diff.ts";
 import { document } from "./en/document.ts";
 import { jobs } from "./en/jobs.ts";
@@ -21,6 +22,7 @@ export const en = (f: Format) => ({
   collection: collection(f),
   jobs: jobs(f),
   log: log(f),
+  connect: connect(),
   upload: upload(f),
   document: document(f),
   diff: diff(f),

@@ -4,6 +4,7 @@ import { app } from "./ru/app.ts";
 import { chunks } from "./ru/chunks.ts";
 import { collection } from "./ru/collection.ts";
 import { collections } from "./ru/collections.ts";
+import { connect } from "./ru/connect.ts";
 import { diff } from "./ru/diff.ts";
 import { document } from "./ru/document.ts";
 import { jobs } from "./ru/jobs.ts";
@@ -20,6 +21,7 @@ export const ru = (f: Format): Messages => ({
   collection: collection(f),
   jobs: jobs(f),
   log: log(f),
+  connect: connect(),
   upload: upload(f),
   document: document(f),
   diff: diff(f),

@@ -4,6 +4,7 @@ import { app } from "./zh/app.ts";
 import { chunks } from "./zh/chunks.ts";
 import { collection } from "./zh/collection.ts";
 import { collections } from "./zh/collections.ts";
+import { connect } from "./zh/connect.ts";
 import { diff } from "./zh/diff.ts";
 import { document } from "./zh/document.ts";
 import { jobs } from "./zh/jobs.ts";
@@ -20,6 +21,7 @@ export const zh = (f: Format): Messages => ({
   collection: collection(f),
   jobs: jobs(f),
   log: log(f),
+  connect: connect(),
   upload: upload(f),
   document: document(f),
   diff: diff(f),

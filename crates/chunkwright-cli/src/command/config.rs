@@ -8,7 +8,7 @@ use chunkwright_engine::Layers;
 use chunkwright_engine::settings::{FILE_NAME, Source, TABLES};
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
-use crate::keys::{FileFlags, GenerationFlags, KeyFlags, RerankerFlags, WriterFlags};
+use crate::keys::{FileFlags, GenerationFlags, KeyFlags, RerankerFlags, ServingFlags, WriterFlags};
 use crate::output::{OutputFlags, OutputPath, Reads, existing, print};
 use crate::text::{Table, bold, dim, plain};
 
@@ -67,14 +67,16 @@ struct AllFlags {
     #[command(flatten)]
     generations: GenerationFlags,
     #[command(flatten)]
+    serving: ServingFlags,
+    #[command(flatten)]
     reranker: RerankerFlags,
     #[command(flatten)]
     writer: WriterFlags,
 }
 
 impl AllFlags {
-    fn all(&self) -> [&dyn KeyFlags; 6] {
-        [&self.cut, &self.files, &self.collection, &self.generations, &self.reranker, &self.writer]
+    fn all(&self) -> [&dyn KeyFlags; 7] {
+        [&self.cut, &self.files, &self.collection, &self.generations, &self.serving, &self.reranker, &self.writer]
     }
 }
 

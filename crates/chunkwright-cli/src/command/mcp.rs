@@ -1,18 +1,20 @@
 //! `chunkwright mcp`
 
+use std::io::Write as _;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use chunkwright_engine::{Access, Background, Engine, IndexReport, ServedFolder, Settings, Watched};
+use chunkwright_engine::{Access, Background, Engine, IndexReport, ServedFolders, Settings, Watched};
+use chunkwright_server::agents::{AGENTS, Agent, Reach, Snippet};
 use chunkwright_server::mcp::{Format, McpOptions, McpServer, Profile, serve_stdio};
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::choice::choice;
 use crate::interrupt;
-use crate::keys::FileFlags;
+use crate::keys::{FileFlags, ServingFlags};
 use crate::output::note;
 use crate::text::{count, plain};
 
@@ -20,15 +22,25 @@ use crate::text::{count, plain};
 ///
 /// With a folder, that folder is indexed into a store of its own, which is kept among the user's data, and nothing is
 /// written to the folder. The server answers at once, says how far the index is, and follows every change of a file.
-/// Without one, the store of the settings is served as it is.
+/// Words are found first; vectors that take long are added behind, as long as `--embed-minutes` allows. With several
+/// folders, each is a collection. Without one, the store of the settings is served as it is.
 ///
 /// Standard output belongs to the protocol; everything else goes to standard error. The command ends when the client
 /// closes standard input.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Mcp {
-    /// Folder to index and serve
+    /// Folders to index and serve; several are a collection each
     #[arg(value_name = "PATH")]
-    path: Option<PathBuf>,
+    paths: Vec<PathBuf>,
+    /// Print the configuration that connects a client, and start nothing
+    #[arg(long, value_name = "CLIENT", value_parser = client, conflicts_with = "print_rules")]
+    print_config: Option<&'static Agent>,
+    /// Print the files that make the agent of a client search before it greps, and start nothing
+    #[arg(long, value_name = "CLIENT", value_parser = client)]
+    print_rules: Option<&'static Agent>,
+    /// With `--print-config`: connect to the server at this address instead of starting one
+    #[arg(long, value_name = "URL", requires = "print_config", conflicts_with = "paths")]
+    address: Option<String>,
     /// Tools to offer
     #[arg(long, value_name = "PROFILE", default_value = "all", value_parser = choice::<Profile>(TOOLS))]
     tools: Profile,
@@ -46,6 +58,8 @@ pub(crate) struct Mcp {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
+    serving: ServingFlags,
+    #[command(flatten)]
     cut: CutFlags,
 }
 
@@ -59,6 +73,11 @@ const ANSWERS: &[(&str, &str)] = &[
     ("structured", "In `structuredContent`, as the listed schemas say"),
 ];
 
+fn client(name: &str) -> Result<&'static Agent, String> {
+    let known: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+    Agent::find(name).ok_or_else(|| format!("known clients are {}", known.join(", ")))
+}
+
 fn tokens(text: &str) -> Result<usize, String> {
     let tokens = text.parse::<NonZeroUsize>().ok().map(NonZeroUsize::get);
     let tokens = tokens.filter(|tokens| *tokens >= McpOptions::LEAST_TOKENS);
@@ -67,13 +86,16 @@ fn tokens(text: &str) -> Result<usize, String> {
 
 impl Mcp {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        if let Some(agent) = self.print_config.or(self.print_rules) {
+            return self.print(global, agent);
+        }
         interrupt::keeps("stored data is intact; indexing resumes when the server is started again");
-        let settings = global.settings(&[&self.cut, &self.files, &self.collection])?;
+        let settings = global.settings(&[&self.cut, &self.files, &self.collection, &self.serving])?;
         // The engine ends after the server, whether a signal or the client ended it.
         let stop = Arc::new(AtomicBool::new(false));
-        let (engine, background) = match &self.path {
-            Some(path) => follow(global, &settings, path, &stop)?,
-            None => (self.open(settings, &stop)?, None),
+        let (engine, background) = match &self.paths[..] {
+            [] => (self.open(settings, &stop)?, None),
+            paths => follow(global, &settings, paths, &stop)?,
         };
         let options = McpOptions {
             max_tokens: self.answer_tokens,
@@ -93,6 +115,41 @@ impl Mcp {
         Ok(Outcome::Success)
     }
 
+    /// Prints what connects a client, or its rules. What it belongs to goes to standard error, so that standard output
+    /// can be written to the file.
+    fn print(&self, global: &Global, agent: &Agent) -> Result<Outcome> {
+        let mut out = std::io::stdout().lock();
+        if self.print_rules.is_some() {
+            let rules = agent.rules();
+            anyhow::ensure!(!rules.is_empty(), "{} reads no file of rules", agent.title);
+            for Snippet { file, text } in rules {
+                writeln!(out, "=== {file}\n{text}")?;
+            }
+            return Ok(Outcome::Success);
+        }
+        let folders = self.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let reach = match &self.address {
+            Some(url) => Reach::Address { url: url.clone(), has_keys: true },
+            None => Reach::Command(folders),
+        };
+        let Some(Snippet { file, text }) = agent.config(&reach) else {
+            let way = if self.address.is_some() { "a command; leave out `--address`" } else { "an address; give `--address`" };
+            anyhow::bail!("{} is connected by {way}", agent.title);
+        };
+        write!(out, "{text}")?;
+        if global.quiet {
+            return Ok(Outcome::Success);
+        }
+        note(&format!("{}: merge this into `{file}`", agent.title));
+        if let Some(run) = agent.adds(&reach) {
+            note(&format!("or run `{run}`"));
+        }
+        if !agent.rules().is_empty() {
+            note(&format!("`chunkwright mcp --print-rules {}` prints files that make its agent search first", agent.name));
+        }
+        Ok(Outcome::Success)
+    }
+
     /// Opens the store of the settings, for reading unless a tool writes.
     fn open(&self, settings: Settings, stop: &Arc<AtomicBool>) -> Result<Engine> {
         let builder = Engine::builder(settings).cancel(Arc::clone(stop));
@@ -108,7 +165,7 @@ impl Mcp {
 fn follow(
     global: &Global,
     settings: &Settings,
-    path: &Path,
+    paths: &[PathBuf],
     stop: &Arc<AtomicBool>,
 ) -> Result<(Engine, Option<Background>)> {
     let is_quiet = global.quiet;
@@ -121,7 +178,7 @@ fn follow(
         Watched::Notice(notice) if !is_quiet => note(&plain(&notice.message)),
         _ => {}
     };
-    let ServedFolder { engine, background, notice } = ServedFolder::open(settings, path, stop, on_event)?;
+    let ServedFolders { engine, background, notice } = ServedFolders::open(settings, paths, stop, on_event)?;
     global.tell(notice.as_slice());
     Ok((engine, background))
 }

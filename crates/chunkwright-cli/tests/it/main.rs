@@ -27,6 +27,7 @@ mod read_only;
 mod schema;
 mod search;
 mod serve;
+mod served;
 #[path = "../../../chunkwright-remote/tests/it/servers.rs"]
 mod servers;
 mod services;

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use chunkwright_server::agents::AGENTS;
 use serde_json::{Value, json};
 
 use crate::cli::{Folder, guide};
@@ -12,15 +13,15 @@ use crate::docs::copy;
 use crate::servers;
 
 /// An agent that runs the server.
-struct Agent {
-    child: Child,
+pub(crate) struct Agent {
+    pub(crate) child: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
     last: u64,
 }
 
 impl Agent {
-    fn start(folder: &Folder, args: &[&str]) -> Self {
+    pub(crate) fn start(folder: &Folder, args: &[&str]) -> Self {
         let mut command = folder.command(&[&["mcp"], args].concat());
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -52,7 +53,7 @@ impl Agent {
     }
 
     #[track_caller]
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         self.last += 1;
         let mut request = json!({ "jsonrpc": "2.0", "id": self.last, "method": method });
         request["params"] = params;
@@ -64,7 +65,7 @@ impl Agent {
 
     /// The structured answer of a tool.
     #[track_caller]
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let mut params = json!({ "name": tool });
         params["arguments"] = arguments;
         params["arguments"]["format"] = "structured".into();
@@ -75,7 +76,7 @@ impl Agent {
 
     /// Asks for the status until everything is indexed; what it said before.
     #[track_caller]
-    fn wait(&mut self) -> Vec<String> {
+    pub(crate) fn wait(&mut self) -> Vec<String> {
         let mut said = Vec::new();
         loop {
             let status = self.call("status", json!({}));
@@ -83,14 +84,14 @@ impl Agent {
             if indexing == "indexed" {
                 return said;
             }
-            assert!(indexing.starts_with("indexing "), "{indexing}");
+            assert!(indexing.starts_with("indexing ") || indexing.starts_with("words"), "{indexing}");
             said.push(indexing);
             std::thread::yield_now();
         }
     }
 
     /// Closes the input of the server; its exit status, and what else it said.
-    fn leave(self) -> (i32, String, String) {
+    pub(crate) fn leave(self) -> (i32, String, String) {
         drop(self.requests);
         let mut rest = String::new();
         let mut answers = self.answers;
@@ -363,38 +364,86 @@ fn configuration(name: &str) -> String {
 }
 
 #[test]
-fn the_configurations_of_agents_run_commands_that_exist() {
-    let json = |name: &str, key: &str| {
-        let read: Value = serde_json::from_str(&configuration(name)).unwrap();
-        read[key]["chunkwright"].clone()
-    };
-    let toml: toml::Table = configuration("codex/config.toml").parse().unwrap();
-    let servers = [
-        json("claude-code/.mcp.json", "mcpServers"),
-        json("claude-desktop/claude_desktop_config.json", "mcpServers"),
-        json("cursor/mcp.json", "mcpServers"),
-        json("vscode/mcp.json", "servers"),
-        json("zed/settings.json", "context_servers"),
-        json("gemini-cli/settings.json", "mcpServers"),
-        serde_json::to_value(&toml["mcp_servers"]["chunkwright"]).unwrap(),
-    ];
+fn every_client_is_connected_by_what_print_config_prints() {
     let folder = Folder::new(&[("guide.md", &guide(3))]);
-    for server in servers {
+    let update = std::env::var_os("UPDATE_SPEC").is_some();
+    for agent in AGENTS {
+        let print =
+            |flags: &[&str]| folder.run(&[&["mcp", "-q", "--print-config", agent.name], flags].concat());
+        let address = print(&["--address", "https://lamp.example/mcp"]);
+        let name = agent.file.rsplit('/').next().unwrap();
+        let command = print(&[]);
+        if agent.name == "openai" {
+            command.fails("error: OpenAI's Responses API is connected by an address; give `--address`");
+            let tool: Value = serde_json::from_str(&address.success()).unwrap();
+            assert_eq!(tool["server_url"], "https://lamp.example/mcp?tools=chatgpt");
+            continue;
+        }
+        let text = command.success();
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations").join(agent.name).join(name);
+        if update {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap_or_default(), text, "{}", path.display());
+        let server = server_of(&text);
         assert_eq!(server["command"], "chunkwright", "{server}");
         let args = server["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
         // The folder that is meant.
-        let args: Vec<&str> = args
-            .map(|arg| if ["${workspaceFolder}", "/path/to/documents"].contains(&arg) { "." } else { arg })
-            .collect();
-        assert_eq!(args[..2], ["mcp", "."], "{server}");
-        let mut agent = Agent::start(&folder, &args[1..]);
-        let tools = agent.ask("tools/list", json!({}));
+        let is_folder = |arg: &str| ["${workspaceFolder}", "/path/to/documents"].contains(&arg);
+        let args: Vec<&str> = args.map(|arg| if is_folder(arg) { "." } else { arg }).collect();
+        assert_eq!(args, ["mcp", "."], "{server}");
+        let mut started = Agent::start(&folder, &args[1..]);
+        let tools = started.ask("tools/list", json!({}));
         assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 4);
-        assert_eq!(agent.leave().0, 0, "{server}");
+        assert_eq!(started.leave().0, 0, "{server}");
+        let several = folder.run(&["mcp", "/a b", "/c", "-q", "--print-config", agent.name]).success();
+        assert_eq!(server_of(&several)["args"], json!(["mcp", "/a b", "/c"]));
+        if agent.name == "claude-desktop" {
+            address.fails("error: Claude Desktop is connected by a command; leave out `--address`");
+        } else {
+            let server = server_of(&address.success()).to_string();
+            assert!(server.contains("\"https://lamp.example/mcp\""), "{server}");
+            assert!(server.contains("Bearer ") || server.contains("CHUNKWRIGHT_API_KEY"), "{server}");
+        }
+        let rules = folder.run(&["mcp", "--print-rules", agent.name]);
+        assert_eq!(rules.code, if agent.rules().is_empty() { 2 } else { 0 }, "{rules:?}");
     }
-    let openai: Value = serde_json::from_str(&configuration("openai/tool.json")).unwrap();
-    assert_eq!((&openai["type"], &openai["allowed_tools"]), (&json!("mcp"), &json!(["search", "fetch"])));
-    assert!(openai["server_url"].as_str().unwrap().ends_with("/mcp?tools=chatgpt"));
+    let told = folder.run(&["mcp", "--print-config", "claude-code"]).stderr;
+    assert!(
+        told.contains(".mcp.json") && told.contains("claude mcp add chunkwright -- chunkwright mcp ."),
+        "{told}"
+    );
+}
+
+/// The entry of the server in a configuration.
+fn server_of(text: &str) -> Value {
+    let file: Value = serde_json::from_str(text)
+        .unwrap_or_else(|_| serde_json::to_value(text.parse::<toml::Table>().unwrap()).unwrap());
+    let servers = ["mcpServers", "servers", "context_servers", "mcp_servers"];
+    servers
+        .into_iter()
+        .map(|name| file[name]["chunkwright"].clone())
+        .find(|server| !server.is_null())
+        .unwrap()
+}
+
+#[test]
+fn hooks_of_rules_print_what_their_client_reads() {
+    let folder = Folder::new(&[]);
+    let rules = folder.run(&["mcp", "--print-rules", "claude-code"]).success();
+    let settings = rules.strip_prefix("=== .claude/settings.json\n").unwrap().split("\n=== ").next().unwrap();
+    let settings: Value = serde_json::from_str(settings).unwrap();
+    let run = |event: &str| {
+        let command = settings["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let told: Value = serde_json::from_str(&run("PreToolUse")).unwrap();
+    assert_eq!(told["hookSpecificOutput"]["hookEventName"], "PreToolUse");
+    assert_eq!(told["hookSpecificOutput"]["additionalContext"], run("SessionStart").trim_end());
+    assert_eq!(settings["hooks"]["PreToolUse"][0]["matcher"], "Grep|Glob");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use rayon::ThreadPool;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::core::asked::Asked;
 use crate::core::embedding::EngineEmbedder;
 use crate::core::engine::builder::{Given, OnWait, hold, in_turn};
 use crate::core::engine::loaded::{Load, Loaded};
@@ -91,6 +92,8 @@ struct Shared {
     teller: Teller,
     /// Cached metrics of chunks.
     figures: KnownFigures,
+    /// The documents that searches found.
+    asked: Asked,
 }
 
 /// A reference to an engine that does not keep its store open.
@@ -385,6 +388,21 @@ impl Engine {
                 on_wait(Notice::new(NoticeCode::Queued, message));
             }
         })
+    }
+
+    /// The turn of a collection, if no other run of this process works on it or waits for it.
+    pub(crate) fn free_turn(&self, collection: &str) -> Option<Turn<'_>> {
+        self.inner.shared.turns.take_free(collection.split('@').next().unwrap_or_default())
+    }
+
+    /// Returns whether a run of this process waits for the turn of a collection.
+    pub(crate) fn is_turn_wanted(&self, collection: &str) -> bool {
+        self.inner.shared.turns.is_wanted(collection.split('@').next().unwrap_or_default())
+    }
+
+    /// The documents that searches found.
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.inner.shared.asked
     }
 
     /// Waits until no other change by hand of the collection is in progress. Runs go on meanwhile.

@@ -1,7 +1,7 @@
 //! Serializes runs over one collection within a process. Changes by hand happen between the windows of a run; stores
 //! keep the two apart by the versions of documents.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -15,8 +15,15 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The collections with a run in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    taken: Mutex<HashSet<String>>,
+    state: Mutex<State>,
     ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    taken: HashSet<String>,
+    /// Number of runs that wait, by collection.
+    waiting: HashMap<String, usize>,
 }
 
 /// A turn, which ends when it is dropped.
@@ -35,29 +42,46 @@ impl Turns {
         on_wait: impl FnOnce(),
     ) -> Result<Turn<'_>, Error> {
         let mut on_wait = Some(on_wait);
-        let mut taken = self.taken.lock();
-        while taken.contains(collection) {
-            if cancel.load(Ordering::SeqCst) {
-                return Err(Error::Cancelled);
-            }
+        let mut state = self.state.lock();
+        *state.waiting.entry(collection.to_owned()).or_default() += 1;
+        while state.taken.contains(collection) && !cancel.load(Ordering::SeqCst) {
             if let Some(on_wait) = on_wait.take() {
                 on_wait();
             }
-            self.ended.wait_for(&mut taken, LOOK);
+            self.ended.wait_for(&mut state, LOOK);
         }
-        taken.insert(collection.to_owned());
+        if let Some(waiting) = state.waiting.get_mut(collection) {
+            *waiting -= 1;
+        }
+        if state.taken.contains(collection) {
+            return Err(Error::Cancelled);
+        }
+        state.taken.insert(collection.to_owned());
         Ok(Turn { turns: self, collection: collection.to_owned() })
+    }
+
+    /// Takes the turn of a collection if it is free and no other run waits for it.
+    pub(crate) fn take_free(&self, collection: &str) -> Option<Turn<'_>> {
+        let mut state = self.state.lock();
+        let is_wanted = state.waiting.get(collection).is_some_and(|waiting| *waiting > 0);
+        let is_free = !is_wanted && state.taken.insert(collection.to_owned());
+        is_free.then(|| Turn { turns: self, collection: collection.to_owned() })
+    }
+
+    /// Returns whether a run waits for the turn of a collection.
+    pub(crate) fn is_wanted(&self, collection: &str) -> bool {
+        self.state.lock().waiting.get(collection).is_some_and(|waiting| *waiting > 0)
     }
 
     /// Returns whether a run over a collection is in progress.
     pub(crate) fn is_taken(&self, collection: &str) -> bool {
-        self.taken.lock().contains(collection)
+        self.state.lock().taken.contains(collection)
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.turns.taken.lock().remove(&self.collection);
+        self.turns.state.lock().taken.remove(&self.collection);
         self.turns.ended.notify_all();
     }
 }

@@ -1,6 +1,7 @@
 //! Search requests and their answers.
 
 pub(crate) mod budget;
+pub(crate) mod languages;
 pub(crate) mod merge;
 pub(crate) mod passages;
 pub(crate) mod several;
@@ -18,6 +19,7 @@ use chunkwright_models::Embedder;
 use crate::error::{Code, Error};
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::snapshot::Snapshot;
+use crate::noun::vectors::{Coverage, behind};
 use crate::request::search::options::SearchRequest;
 use crate::request::search::{SearchAnswer, SearchedCollection};
 
@@ -67,8 +69,9 @@ impl Snapshot {
         let reranker = self.engine().reranker()?;
         let stages = self.engine().stages();
         let watch = stages.as_ref().map(|stages| stages as _);
-        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), watch };
         let (store, generation) = (self.store(), self.generation());
+        let missing = self.missing()?;
+        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), watch, missing };
         let mut answer = if request.all_versions {
             search_all_versions(store, &generation.collection, models, &query, &options)?
         } else {
@@ -91,12 +94,24 @@ impl Snapshot {
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
         let (embedder, _) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
-        let models =
-            Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), ..Models::default() };
+        let models = Models {
+            embedder: embedder.as_deref(),
+            reranker: reranker.as_deref(),
+            watch: None,
+            missing: self.missing()?,
+        };
         let (store, generation, options) =
             (self.store(), self.generation(), request.options(filter, request.top_k));
         let chunk = chunk_id(store, generation, chunk)?;
         self.engine().stoppable(|| Ok(explain(store, generation, models, &query, &options, chunk)?))
+    }
+
+    /// Share of the chunks without a vector, in a generation that searches see while vectors are added. One behind it
+    /// answers questions whose words the documents lack, so that its vectors weigh as ever.
+    fn missing(&self) -> Result<f64, Error> {
+        let (generation, engine) = (self.generation(), self.engine());
+        let coverage = Coverage::in_progress(engine, &generation.collection)?;
+        Ok(coverage.filter(|it| it.helper.is_none()).map_or(0.0, |coverage| coverage.missing()))
     }
 
     /// The embedder of queries; if a hybrid search runs without one, the reason.
@@ -125,6 +140,13 @@ impl Snapshot {
         if is_complete && !answer.hits.is_empty() {
             return Ok(None);
         }
+        let visible = store.lookup(&generation.collection)?.filter(|visible| visible != generation);
+        if let Some(visible) = visible.filter(|_| !is_complete)
+            && behind(store, &visible)?.is_some_and(|behind| behind.generation == *generation)
+        {
+            // It was chosen because it has all documents already.
+            return Ok(None);
+        }
         let any = ListRequest { limit: 1, ..ListRequest::default() };
         let name = &generation.collection;
         let is_empty = answer.hits.is_empty() && store.list(generation, &any)?.chunks.is_empty();
@@ -151,8 +173,16 @@ impl Snapshot {
     }
 
     /// The notices of an answer; they name the collection if there are several.
-    fn notices(&self, answer: &Answer, of_several: bool) -> Result<Vec<Notice>, Error> {
+    fn notices(
+        &self,
+        answer: &Answer,
+        request: &SearchRequest,
+        of_several: bool,
+    ) -> Result<Vec<Notice>, Error> {
         let mut notices: Vec<Notice> = self.notice_of_generation(answer)?.into_iter().collect();
+        if request.mode == Mode::Hybrid {
+            notices.extend(self.notice_of_languages(&request.query, answer)?);
+        }
         let of = if of_several {
             format!("collection `{}`: ", self.generation().collection)
         } else {

@@ -6,7 +6,7 @@ pub(crate) mod summary;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use chunkwright_index::{IndexReport, Prefix, Prune};
+use chunkwright_index::{Embed, IndexReport, Prefix, Prune};
 use serde::{Deserialize, Serialize};
 
 use crate::notice::Notice;
@@ -39,6 +39,9 @@ pub struct IndexRequest {
     pub summaries: bool,
     /// Leave out files that are generated or minified.
     pub skip_generated: bool,
+    /// When texts without a vector are embedded.
+    #[serde(skip_serializing_if = "is_now")]
+    pub embed: Embed,
     /// Take documents from memory even if their names or contents are those of files with credentials.
     pub force: bool,
     /// Let the writer add a note to each chunk that says what it is about, within the limit.
@@ -48,6 +51,11 @@ pub struct IndexRequest {
     /// A file that is left out wherever it is: the one that results are written to.
     #[serde(skip)]
     pub exclude: Option<PathBuf>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_now(embed: &Embed) -> bool {
+    *embed == Embed::Now
 }
 
 /// What a run did.

@@ -1,5 +1,6 @@
 //! Tasks: changes as values, which jobs store and processes send to each other.
 
+use std::collections::BTreeMap;
 use std::path::{PathBuf, absolute};
 
 use base64::Engine as _;
@@ -35,6 +36,16 @@ pub enum Task {
         request: IndexRequest,
         /// The documents.
         documents: Vec<PutDocument>,
+    },
+    /// Embed what was stored without vectors. Only processes send it to each other.
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Fill {
+        /// The collection.
+        collection: String,
+        /// How it was indexed.
+        request: IndexRequest,
+        /// How often searches of the sender found documents since it sent this last.
+        asked: BTreeMap<String, u64>,
     },
     /// Change by hand how chunks are found.
     Amend {
@@ -139,6 +150,7 @@ impl Task {
         match self {
             Self::Index { collection, .. }
             | Self::Put { collection, .. }
+            | Self::Fill { collection, .. }
             | Self::Amend { collection, .. }
             | Self::SetBoundary { collection, .. }
             | Self::Prune { collection, .. }
@@ -154,6 +166,7 @@ impl Task {
         match self {
             Self::Index { .. } => "index",
             Self::Put { .. } => "put",
+            Self::Fill { .. } => "fill",
             Self::Amend { .. } => "amend",
             Self::SetBoundary { .. } => "set_boundary",
             Self::Prune { .. } => "prune",
@@ -205,7 +218,7 @@ impl Task {
     /// The files and folders that the task names.
     pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
         match self {
-            Self::Index { request, .. } | Self::Put { request, .. } => {
+            Self::Index { request, .. } | Self::Put { request, .. } | Self::Fill { request, .. } => {
                 let IndexRequest { paths, root, moved_from, exclude, .. } = request;
                 paths.iter_mut().chain(root).chain(moved_from).chain(exclude).collect()
             }

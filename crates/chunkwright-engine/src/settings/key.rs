@@ -24,6 +24,8 @@ pub enum Group {
     Data,
     /// Keys of the kept generations.
     Generations,
+    /// Keys of folders that are indexed while they are served.
+    Serving,
 }
 
 /// The selection of files.
@@ -109,6 +111,14 @@ pub(super) const KEEP_GENERATIONS: Key = Key {
     about: About::of(STORES).counting(Counts::Generations).moving_nothing(),
 };
 
+/// The key `embed_minutes`.
+pub(super) const EMBED_MINUTES: Key = Key {
+    name: "embed_minutes",
+    values: Values::Number(0, 100_000),
+    help: "How many minutes `mcp PATH` spends on the vectors of a folder before it asks whether to go on; by default 30",
+    about: About::of(MODELS).counting(Counts::Minutes).moving_nothing(),
+};
+
 text_key!(
     DATA,
     "data",
@@ -168,6 +178,7 @@ static OF_RERANKING: [Key; 2] = [RERANKER, RERANKER_URL];
 static OF_WRITING: [Key; 2] = [WRITER, WRITER_URL];
 static OF_DATA: [Key; 1] = [DATA];
 static OF_GENERATIONS: [Key; 1] = [KEEP_GENERATIONS];
+static OF_SERVING: [Key; 1] = [EMBED_MINUTES];
 
 /// The keys of a group, in the order of help texts.
 pub fn keys(group: Group) -> Vec<&'static Key> {
@@ -180,6 +191,7 @@ pub fn keys(group: Group) -> Vec<&'static Key> {
         Group::Writing => OF_WRITING.iter().collect(),
         Group::Data => OF_DATA.iter().collect(),
         Group::Generations => OF_GENERATIONS.iter().collect(),
+        Group::Serving => OF_SERVING.iter().collect(),
     }
 }
 
@@ -193,6 +205,7 @@ pub fn all() -> Vec<&'static Key> {
         Group::Writing,
         Group::Data,
         Group::Generations,
+        Group::Serving,
     ];
     groups.into_iter().flat_map(keys).collect()
 }

@@ -26,6 +26,9 @@ use crate::settings::walk;
 /// The current generation and the one to go back to.
 pub(crate) const KEEP_GENERATIONS: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
+/// Default of [`Settings::embed_minutes`]: enough for a repository of ten thousand chunks with the slowest model here.
+const EMBED_MINUTES: u64 = 30;
+
 /// The layers below that of a front end.
 ///
 /// ```
@@ -159,6 +162,7 @@ impl Layers {
             origins.insert(key.name.into(), Origin::set(source, key.name));
             found.map_or(Ok(None), |layer| layer.value(key))
         };
+        let embed_minutes = value(&key::EMBED_MINUTES)?.and_then(|minutes| minutes.as_u64());
         let keep = value(&key::KEEP_GENERATIONS)?.and_then(|keep| usize::try_from(keep.as_u64()?).ok());
         let mut text = |key: &Key| -> Result<Option<String>, SettingsError> {
             Ok(value(key)?.and_then(|value| value.as_str().map(str::to_owned)))
@@ -179,6 +183,7 @@ impl Layers {
             writer_url: text(&key::WRITER_URL)?,
             data: text(&key::DATA)?,
             keep_generations: keep.and_then(NonZeroUsize::new).unwrap_or(KEEP_GENERATIONS),
+            embed_minutes: embed_minutes.unwrap_or(EMBED_MINUTES),
             services: self.services.clone(),
             meta: self.meta.clone(),
             chunk,

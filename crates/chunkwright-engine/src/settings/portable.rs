@@ -38,7 +38,8 @@ impl Settings {
         ];
         let texts = texts.into_iter().map(|(key, value)| (key, value.map(|value| json!(value))));
         let keep = ("keep_generations", Some(json!(self.keep_generations)));
-        let values = texts.chain(walk::values(&self.walk)).chain([keep]);
+        let embed = ("embed_minutes", Some(json!(self.embed_minutes)));
+        let values = texts.chain(walk::values(&self.walk)).chain([keep, embed]);
         let values = values.filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
         PortableSettings {
             preset: self.preset.clone(),

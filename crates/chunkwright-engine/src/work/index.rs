@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
-    Away, Clock, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions, OverlayCounts,
-    Pipeline, Progress, WhyAway, meta,
+    Away, Clock, Embed, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions,
+    OverlayCounts, Pipeline, Progress, WhyAway, meta,
 };
-use chunkwright_models::{EmbedError, Embedder};
+use chunkwright_models::{EMBEDDERS, EmbedError, Embedder};
 use chunkwright_source::{NewSource, SkipReason, Skipped, WalkOptions};
 use tracing::field::Empty;
 
@@ -33,13 +33,21 @@ pub struct Indexer {
 
 /// A pipeline with its notices.
 #[derive(Debug)]
-struct Work {
-    pipeline: Pipeline,
+pub(super) struct Work {
+    pub(super) pipeline: Pipeline,
     store: String,
-    model: Option<String>,
+    pub(super) model: Option<String>,
     price: Option<f64>,
     /// Notices that apply to every run.
     notices: Vec<Notice>,
+}
+
+impl Work {
+    /// Returns whether its texts are embedded in seconds, so that deferring them gains nothing.
+    fn is_fast(&self) -> bool {
+        let model = self.model.as_deref();
+        EMBEDDERS.iter().any(|info| info.is_fast && Some(info.vectors) == model)
+    }
 }
 
 impl Collection {
@@ -251,11 +259,11 @@ impl Indexer {
     }
 
     /// The owner to index through, unless nothing is written.
-    fn owner(&self) -> Result<Option<Owner>, Error> {
+    pub(super) fn owner(&self) -> Result<Option<Owner>, Error> {
         if self.request.dry_run { Ok(None) } else { self.collection.engine().owner() }
     }
 
-    fn work(&self) -> Result<&Work, Error> {
+    pub(super) fn work(&self) -> Result<&Work, Error> {
         if let Some(work) = self.work.get() {
             return Ok(work);
         }
@@ -295,7 +303,7 @@ impl Indexer {
         &self.collection
     }
 
-    fn options(&self, work: &Work) -> IndexOptions {
+    pub(super) fn options(&self, work: &Work) -> IndexOptions {
         let (request, engine) = (&self.request, self.collection.engine());
         IndexOptions {
             folders: FolderOptions {
@@ -306,6 +314,7 @@ impl Indexer {
             indexed_at: engine.now(),
             started: engine.now_nanos(),
             rehash: request.rehash,
+            embed: if work.is_fast() { Embed::Now } else { request.embed },
             price: work.price,
             prune: request.prune,
             keep_generations: Some(engine.settings().keep_generations),
@@ -371,7 +380,7 @@ impl Indexer {
             );
             say(NoticeCode::ReviewOverlays, message);
         }
-        if report.pending > 0 {
+        if report.pending > 0 && (self.request.embed == Embed::Now || report.embed_error.is_some()) {
             let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
             let chunks = count(report.pending, "chunk");
             let message = format!("{chunks} without a vector: {why}; the next run retries");

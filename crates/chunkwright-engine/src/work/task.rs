@@ -40,6 +40,9 @@ impl Engine {
                 let documents = documents.into_iter().map(NewSource::from);
                 serde_json::to_value(collection(&name).put(request, documents, on_progress)?)
             }
+            Task::Fill { collection: name, request, asked } => {
+                serde_json::to_value(collection(&name).indexer(request)?.fill(&asked, on_progress)?)
+            }
             Task::Amend { collection: name, request } => {
                 serde_json::to_value(collection(&name).amend(&request)?)
             }

@@ -9,6 +9,7 @@
     reason = "bursts and intervals are measured, and no result depends on them"
 )]
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -65,7 +66,8 @@ impl Indexer {
         on_progress: &dyn Fn(Progress<'_>),
         on_event: impl FnMut(Watched) -> Result<(), E>,
     ) -> Result<(), E> {
-        follow(self.collection().engine(), &self.request().paths, || self.run(on_progress), on_event)
+        let engine = self.collection().engine();
+        follow(engine, &self.request().paths, || self.run(on_progress), |_| Ok(None), on_event)
     }
 }
 
@@ -87,15 +89,18 @@ impl Collection {
             let engine = planned.map_or_else(|| own.clone(), |plan| own.with(plan, own.cancel_flag()));
             engine.collection(self.name()).index(request.clone(), &|_| {})
         };
-        follow(self.engine(), &request.paths, run, on_event)
+        follow(self.engine(), &request.paths, run, |_| Ok(None), on_event)
     }
 }
 
-/// Indexes now and after every burst of changes below `paths`.
-fn follow<E: From<Error>>(
+/// Indexes now and after every burst of changes below `paths`. After each run, and when a wait is over, `idle` does what
+/// can be done until a file changes, which the function that it gets says, and returns how long to wait before it is
+/// asked again; `None` if there is nothing to do before the next run.
+pub(super) fn follow<E: From<Error>>(
     engine: &Engine,
     paths: &[PathBuf],
     run: impl Fn() -> Result<IndexAnswer, Error>,
+    idle: impl Fn(&dyn Fn() -> bool) -> Result<Option<Duration>, Error>,
     mut on_event: impl FnMut(Watched) -> Result<(), E>,
 ) -> Result<(), E> {
     // Runs write to the store, so changes inside it are ignored.
@@ -107,9 +112,16 @@ fn follow<E: From<Error>>(
     // This run sees changes made before the paths were watched.
     said.tell_run(run()?, &mut on_event)?;
     loop {
-        on_event(Watched::Waiting)?;
-        // Other processes may write between runs.
-        engine.pause(|| events.wait(engine, ignored.as_deref(), said.patience()))?;
+        loop {
+            let most = idle(&|| events.is_any(ignored.as_deref()))?;
+            on_event(Watched::Waiting)?;
+            // Other processes may write between runs.
+            let wait = most.into_iter().chain(said.patience()).min();
+            let is_change = engine.pause(|| events.wait(engine, ignored.as_deref(), wait))?;
+            if is_change || most.is_none() || said.failed.is_some() {
+                break;
+            }
+        }
         if events.places != places(&paths) {
             events = Events::of(&paths);
             said.tell_polling(&events, &mut on_event)?;
@@ -190,6 +202,10 @@ struct Events {
     /// Kept alive to receive events.
     watcher: notify::Result<RecommendedWatcher>,
     told: Receiver<notify::Result<Event>>,
+    /// Whether a change was told that no run has seen.
+    changed: Cell<bool>,
+    /// When files were looked at last.
+    looked: Cell<Instant>,
 }
 
 impl Events {
@@ -207,22 +223,39 @@ impl Events {
             }
             Ok(watcher)
         });
-        Self { places, watcher, told }
+        Self { places, watcher, told, changed: Cell::new(false), looked: Cell::new(Instant::now()) }
+    }
+
+    /// Returns whether a file has changed since the last wait.
+    fn is_any(&self, ignored: Option<&Path>) -> bool {
+        let most = if self.watcher.is_err() { INTERVAL } else { LOOK };
+        let mut is_any = self.told.try_iter().any(|event| is_change(&event, ignored));
+        if self.looked.get().elapsed() >= most {
+            self.looked.set(Instant::now());
+            is_any |= self.watcher.is_err() || places(&self.paths()) != self.places;
+        }
+        self.changed.set(self.changed.get() || is_any);
+        self.changed.get()
     }
 
     /// Waits until the end of the next burst of changes, until a path leads elsewhere, or for at most `most`; without a
-    /// watcher, for the interval between runs.
-    fn wait(&self, engine: &Engine, ignored: Option<&Path>, most: Option<Duration>) -> Result<(), Error> {
+    /// watcher, for the interval between runs. Returns whether there may be a change.
+    fn wait(&self, engine: &Engine, ignored: Option<&Path>, most: Option<Duration>) -> Result<bool, Error> {
+        self.looked.set(Instant::now());
+        if self.changed.take() {
+            self.end_of_burst(ignored);
+            return Ok(true);
+        }
         let start = Instant::now();
         let most = if self.watcher.is_err() { Some(INTERVAL) } else { most };
-        let paths: Vec<PathBuf> = self.places.iter().map(|place| place.path.clone()).collect();
+        let paths = self.paths();
         let mut looked = start;
         while most.is_none_or(|most| start.elapsed() < most) {
             engine.check_cancelled()?;
             match self.told.recv_timeout(STEP) {
                 Ok(event) if is_change(&event, ignored) => {
                     self.end_of_burst(ignored);
-                    return Ok(());
+                    return Ok(true);
                 }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 // There is no watcher.
@@ -231,11 +264,15 @@ impl Events {
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
                 if places(&paths) != self.places {
-                    return Ok(());
+                    return Ok(true);
                 }
             }
         }
-        Ok(())
+        Ok(self.watcher.is_err())
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.places.iter().map(|place| place.path.clone()).collect()
     }
 
     fn end_of_burst(&self, ignored: Option<&Path>) {

@@ -1,15 +1,19 @@
 //! Vectors for the texts that have none yet.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright::Record;
 use chunkwright_models::{Embedder, Embedding, Role, TextHash};
 
-use super::Progress;
+use super::{Embed, IndexOptions, Progress};
 use chunkwright_store::{Cache, Model, NewDocument, StoreError, Vector};
 
 /// Texts per call of the embedder. Vectors are stored after each call.
 const BATCH: usize = 64;
+
+/// Texts per call of the embedder where it must stop soon after it is told to.
+const SMALL_BATCH: usize = 16;
 
 /// After this many failed calls in a row, the embedder is not called for the rest of the run: an outage lasts a while,
 /// and every call may wait for its timeout.
@@ -20,6 +24,9 @@ pub(super) struct Vectors<'a> {
     embedder: Option<&'a dyn Embedder>,
     cache: &'a dyn Cache,
     dry_run: bool,
+    embed: Embed,
+    /// Stops within a document, whose other texts stay without a vector; `None` to embed whole documents.
+    pub(super) stop: Option<&'a AtomicBool>,
     /// Number of consecutive failed calls up to now.
     pub(super) failures: usize,
     /// Tokens of the texts that had no vector.
@@ -35,11 +42,17 @@ pub(super) struct Vectors<'a> {
 }
 
 impl<'a> Vectors<'a> {
-    pub(super) fn new(embedder: Option<&'a dyn Embedder>, cache: &'a dyn Cache, dry_run: bool) -> Self {
+    pub(super) fn new(
+        embedder: Option<&'a dyn Embedder>,
+        cache: &'a dyn Cache,
+        options: &IndexOptions,
+    ) -> Self {
         Self {
             embedder,
             cache,
-            dry_run,
+            dry_run: options.dry_run,
+            embed: options.embed,
+            stop: None,
             failures: 0,
             tokens: 0,
             embedded: 0,
@@ -67,7 +80,7 @@ impl<'a> Vectors<'a> {
 
     /// Returns whether the embedder may be called.
     pub(super) fn is_asked(&self) -> bool {
-        self.embedder.is_some() && !self.dry_run && self.failures < MAX_FAILURES
+        self.embedder.is_some() && !self.dry_run && self.embed == Embed::Now && self.failures < MAX_FAILURES
     }
 
     /// Ensures that the cache has the vectors of all texts of `documents`; returns the number of chunks that still have
@@ -95,11 +108,20 @@ impl<'a> Vectors<'a> {
             self.embedded += missing.len();
             return Ok(0);
         }
+        if self.embed != Embed::Now {
+            let without: HashSet<TextHash> = missing.into_iter().collect();
+            return Ok(chunks().filter(|chunk| without.contains(&chunk.text_hash)).count());
+        }
         self.found += missing.len();
         // Groups texts of similar length: a batch is as slow as its longest text.
         missing.sort_by_key(|hash| (texts[hash].text.len(), *hash));
         let mut without: HashSet<TextHash> = HashSet::new();
-        for batch in missing.chunks(BATCH) {
+        let size = if self.stop.is_some() { SMALL_BATCH } else { BATCH };
+        for batch in missing.chunks(size) {
+            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                without.extend(batch);
+                continue;
+            }
             let tokens: usize = batch.iter().map(|hash| texts[hash].token_count as usize).sum();
             let batch = batch.iter().map(|hash| (*hash, texts[hash].text.as_str())).collect();
             self.embed(embedder, batch, &mut without)?;

@@ -12,7 +12,7 @@ use chunkwright_source::{Generated, SkipReason, generated, noise, prose_language
 
 use super::input::Input;
 use super::pace::{Meter, Stage};
-use super::{IndexOptions, Pipeline};
+use super::{Embed, IndexOptions, Pipeline};
 use chunkwright_store::meta::KnownMeta;
 use chunkwright_store::{DocumentInfo, Generation, NewChunk, NewDocument, Overlays, StoredDocument};
 
@@ -68,7 +68,8 @@ impl Pipeline {
             Input::Memory(_) | Input::Parsed(_) => context.meta.of(input.doc_id(), "", None),
         };
         let is_done = |stored: &&DocumentInfo| {
-            (stored.pending == 0 || self.embedder.is_none()) && context.overlays.is_cut(stored)
+            let is_embedded = stored.pending == 0 || self.embedder.is_none() || options.embed != Embed::Now;
+            is_embedded && context.overlays.is_cut(stored)
         };
         if let (Input::File(file), Some(stored)) = (input, stored.filter(is_done))
             && !options.rehash

@@ -4,6 +4,7 @@
 use chunkwright_models::Embedder;
 use chunkwright_source::{NewSource, NewSourceError};
 
+use super::IndexOptions;
 use super::embed::Vectors;
 use super::input::{WINDOW_BYTES, WINDOW_DOCUMENTS};
 use chunkwright_store::{Change, Generation, NewDocument, Store, StoreError};
@@ -47,7 +48,7 @@ pub fn put_cut(
     embedder: Option<&dyn Embedder>,
     documents: Vec<NewDocument>,
 ) -> Result<Option<String>, StoreError> {
-    let mut vectors = Vectors::new(embedder, store.cache(), false);
+    let mut vectors = Vectors::new(embedder, store.cache(), &IndexOptions::default());
     vectors.add(&documents.iter().collect::<Vec<_>>(), &|_| {})?;
     let changes: Vec<Change> =
         documents.into_iter().map(|document| Change::Replace(Box::new(document))).collect();

@@ -13,11 +13,12 @@ use chunkwright_source::memory::printable;
 use chunkwright_source::{NewSource, NewSourceError, SkipReason, Skipped, SourceFile};
 
 use super::embed::Vectors;
+use super::fill::FillReport;
 use super::folders::Placed;
 use super::forecast::Forecast;
 use super::input::Input;
 use super::notes::Notes;
-use super::pace::{Meter, Pace};
+use super::pace::{Meter, Pace, Stage};
 use super::put::{SourceRefusal, next_sources};
 use super::renames::Renames;
 use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
@@ -69,7 +70,7 @@ impl<'a> Run<'a> {
         let store = &*pipeline.store;
         let Known { stored, seen, .. } = known;
         let clashing = report.failed.iter().map(|failure| failure.doc_id.clone()).collect();
-        let vectors = Vectors::new(pipeline.embedder.as_deref(), store.cache(), options.dry_run);
+        let vectors = Vectors::new(pipeline.embedder.as_deref(), store.cache(), options);
         let notes = Notes::new(pipeline.notes.as_ref(), store.cache(), options);
         let left_out = HashSet::new();
         let meta = KnownMeta::new(&options.meta, stored.values().chain(seen.values()));
@@ -172,6 +173,20 @@ impl<'a> Run<'a> {
         self.complete_first()?;
         self.settle()?;
         Ok(self.finish()?)
+    }
+
+    /// Embeds the texts of stored documents, and stores them again.
+    pub(super) fn fill(mut self, pending: &[DocumentInfo]) -> Result<FillReport, StoreError> {
+        self.vectors.stop = self.options.cancel.as_deref();
+        self.index_all(&pending.iter().map(Input::Stored).collect::<Vec<_>>())?;
+        Ok(FillReport {
+            waiting: 0,
+            embedded: self.vectors.embedded,
+            nanos: self.meter.spent(Stage::Embed),
+            tried: pending.iter().map(|info| info.doc_id.clone()).collect(),
+            cancelled: self.is_cancelled(),
+            error: self.vectors.error,
+        })
     }
 
     /// Indexes parsed documents.

@@ -6,7 +6,7 @@ use chunkwright::ChunkId;
 use serde::Serialize;
 
 use super::judge::scale;
-use super::{Answer, Models, SearchError, SearchOptions, Stage, ask, matched, place, search_for};
+use super::{Answer, Models, Ranked, SearchError, SearchOptions, Stage, ask, matched, place, search_for};
 use chunkwright_store::{Generation, Scored, Store};
 
 /// What became of one chunk in a search.
@@ -155,7 +155,7 @@ pub fn explain(
     explained.embedded = chunk.embedded;
     // Every chunk of the generation is a candidate, so that each stage ranks this one.
     let all = SearchOptions { candidates: usize::MAX / 2, ..options.clone() };
-    let ranked = asked.rank(store, generation, None, &all)?;
+    let ranked = Ranked { missing: models.missing, ..asked.rank(store, generation, None, &all)? };
     let find = |ranking: &[Scored], contribution| {
         let index = ranking.iter().position(|scored| scored.id == id)?;
         Some(place(index, ranking[index].score, contribution))

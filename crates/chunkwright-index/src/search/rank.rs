@@ -27,6 +27,8 @@ pub struct Ranked {
     /// Share of the query that the model reads, from 0 to 1. The ranking of a Chinese question by an English model is
     /// noise, and weighs accordingly less.
     pub dense_share: f64,
+    /// Share of the chunks that have no vector yet, from 0 to 1.
+    pub missing: f64,
 }
 
 impl Ranked {
@@ -40,6 +42,11 @@ impl Ranked {
         }
     }
 
+    /// The share of its weight that the dense stage has.
+    fn weight(&self) -> f64 {
+        self.dense_share * (1.0 - self.missing)
+    }
+
     /// The contributions of the dense, the sparse and the lexical stage to the fused score; `None` for a stage that is
     /// left out of the fusion, and for all if only one stage ran.
     pub(crate) fn contributions(&self, fusion: Fusion) -> [Option<Contribution>; 3] {
@@ -49,7 +56,7 @@ impl Ranked {
             return [None; 3];
         }
         let (dense, lexical) = (dense.unwrap_or_default(), lexical.unwrap_or_default());
-        fusion.contributions(self.dense_share, dense, sparse, lexical)
+        fusion.contributions(self.weight(), dense, sparse, lexical)
     }
 
     /// A single ranking: all stages fused by `fusion`, or the only one.
@@ -60,7 +67,7 @@ impl Ranked {
             (Some(only), None, None) | (None, Some(only), None) | (None, None, Some(only)) => only.to_vec(),
             (dense, sparse, lexical) => {
                 let (dense, lexical) = (dense.unwrap_or_default(), lexical.unwrap_or_default());
-                fusion.fuse_with_share(self.dense_share, dense, sparse, lexical)
+                fusion.fuse_with_share(self.weight(), dense, sparse, lexical)
             }
         }
     }

@@ -16,6 +16,7 @@ mod document_lists;
 mod encodings;
 mod expand;
 mod faults;
+mod fill;
 mod fixture;
 mod folders;
 mod follow;

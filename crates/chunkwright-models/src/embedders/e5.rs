@@ -13,6 +13,9 @@ use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{HEAD_LEN, Head};
 use crate::xlm_r::XlmR;
 
+/// The writing systems that it was made for.
+pub(super) const READS: Languages = Languages::All;
+
 /// The name of its vectors.
 pub(super) const NAME: &str = "multilingual-e5-small";
 /// Tokens that are computed together: enough to keep matrix products busy, few enough to stay in a
@@ -62,7 +65,7 @@ impl E5 {
             sparse: false,
             max_tokens: Some(bert.positions.nrows().checked_sub(added)?),
             counter: Arc::new(XlmRoberta::new(Arc::clone(&tokenizer))),
-            reads: Languages::All,
+            reads: READS,
             price_per_million_tokens: None,
         };
         Some(Self { info, tokenizer, bert, query, passage })

@@ -11,6 +11,9 @@ use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normali
 use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model};
 
+/// The writing systems that it was made for.
+pub(super) const READS: Languages = Languages::Latin;
+
 /// The name of its vectors.
 pub(super) const NAME: &str = "wordllama-l2-supercat-256";
 
@@ -40,7 +43,7 @@ impl Static {
             sparse: false,
             max_tokens: None,
             counter: Arc::clone(&tokenizer) as _,
-            reads: Languages::Latin,
+            reads: READS,
             price_per_million_tokens: None,
         };
         Ok(Self { info, tokenizer, rows })

@@ -55,6 +55,8 @@ pub enum Counts {
     Bytes,
     /// Generations of a collection.
     Generations,
+    /// Minutes.
+    Minutes,
 }
 
 impl Counts {
@@ -67,6 +69,7 @@ impl Counts {
             Self::Levels => "levels",
             Self::Bytes => "bytes",
             Self::Generations => "generations",
+            Self::Minutes => "minutes",
         }
     }
 }

@@ -152,6 +152,7 @@ export const search = (f: Format) => ({
     collection_skipped: "A collection was left out",
     over_budget: "Over the token budget",
     nothing_relevant: "Nothing relevant",
+    other_language: "Another language",
     not_reranked: "Not reranked",
     not_expanded: "Not expanded",
     vectors_pending: "Vectors are missing",

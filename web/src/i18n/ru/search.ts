@@ -176,6 +176,7 @@ export const search = (f: Format): Messages["search"] => ({
     collection_skipped: "Коллекция пропущена",
     over_budget: "Бюджет токенов исчерпан",
     nothing_relevant: "Ничего релевантного",
+    other_language: "Другой язык",
     not_reranked: "Не переранжировано",
     not_expanded: "Не расширено",
     vectors_pending: "Не хватает векторов",

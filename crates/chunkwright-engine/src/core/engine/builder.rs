@@ -11,6 +11,7 @@ use chunkwright_index::{Access as StoreAccess, Store, StoreError, open_store};
 use chunkwright_models::{Embedder, Reranker};
 use parking_lot::{Mutex, RwLock};
 
+use crate::core::asked::Asked;
 use crate::core::engine::clock::{Clock, SystemClock};
 use crate::core::engine::loaded::Loaded;
 use crate::core::engine::{Access, Engine, Held, Owns, Perform, Places, Shared};
@@ -187,6 +188,7 @@ impl Builder {
             listener: Mutex::default(),
             teller,
             figures: KnownFigures::default(),
+            asked: Asked::default(),
         });
         let engine = Engine::on(shared, settings, cancel);
         engine.listen()?;

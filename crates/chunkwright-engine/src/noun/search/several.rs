@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Below, DocumentInfo, Explained, Generation, Metadata, SearchError, StoreError,
+    Answer, Below, DocumentInfo, Explained, Generation, Metadata, SearchError, Store, StoreError,
 };
 use tracing::field::Empty;
 
@@ -17,6 +17,7 @@ use crate::noun::collection::read_current;
 use crate::noun::search::passages::passages;
 use crate::noun::search::{merge, translations};
 use crate::noun::snapshot::Snapshot;
+use crate::noun::vectors;
 use crate::request::collections::ListCollectionsRequest;
 use crate::request::search::hit::Hit;
 use crate::request::search::options::SearchRequest;
@@ -66,22 +67,40 @@ impl Engine {
         })
     }
 
+    /// The generation of a collection that answers a request, where searches see `visible`.
+    fn answering(
+        &self,
+        store: &dyn Store,
+        visible: Generation,
+        request: &SearchRequest,
+    ) -> Result<Generation, Error> {
+        if request.all_versions {
+            return Ok(visible);
+        }
+        vectors::answering(self, store, visible, &request.query, request.mode)
+    }
+
     /// The collections of a request, each once. Those with vectors of the same model share its embedder.
     fn searched(&self, request: &SearchRequest) -> Result<Vec<Snapshot>, Error> {
         let store = self.store()?;
-        let generations = if !request.all_collections {
+        let generations: Vec<Generation> = if !request.all_collections {
             let mut known = HashSet::new();
             let named = request.collections.iter().enumerate();
-            let opened = named.map(|(at, name)| store.open(name).within(at).within("collections"));
+            let opened = named.map(|(at, name)| {
+                let opened = store.open(name).within(at).within("collections")?;
+                if name.contains('@') { Ok(opened) } else { self.answering(&*store, opened, request) }
+            });
             let mut opened = opened.collect::<Result<Vec<_>, Error>>()?;
             if opened.is_empty() {
-                opened.push(store.open(&self.usual_collection()?)?);
+                let usual = store.open(&self.usual_collection()?)?;
+                opened.push(self.answering(&*store, usual, request)?);
             }
             opened.into_iter().filter(|generation| known.insert(generation.clone())).collect()
         } else if !request.collections.is_empty() {
             return Err(Error::NamedAndAll);
         } else {
-            store.visible()?
+            let visible = store.visible()?.into_iter();
+            visible.map(|visible| self.answering(&*store, visible, request)).collect::<Result<_, _>>()?
         };
         if generations.is_empty() {
             return Err(Error::NoCollections);
@@ -160,6 +179,12 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     let with_hits: HashSet<&str> = hits.iter().map(|hit| hit.collection.as_str()).collect();
     let collections = SearchedCollection::listed(&searched, &with_hits);
     let below = searched.iter().fold(None, |sum, (_, answer)| Below::sum(sum, answer.below));
+    if let Some((snapshot, _)) = searched.first() {
+        let asked = snapshot.engine().asked();
+        for hit in &hits {
+            asked.add(&hit.collection, &hit.found.record.doc_id, 1);
+        }
+    }
     let mut notices = bounded(notices);
     let snapshots: Vec<&Snapshot> = searched.iter().map(|(snapshot, _)| *snapshot).collect();
     let mut found = match request.expand {
@@ -193,7 +218,7 @@ fn ranked<'a>(snapshots: &[&'a Snapshot], request: &SearchRequest, end: usize) -
         snapshot.engine().check_cancelled()?;
         match snapshot.find(request, wanted) {
             Ok(answer) => {
-                notices.extend(snapshot.notices(&answer, snapshots.len() > 1)?);
+                notices.extend(snapshot.notices(&answer, request, snapshots.len() > 1)?);
                 searched.push((snapshot, answer));
             }
             Err(error) if snapshots.len() > 1 && is_of_one_collection(&error) => {

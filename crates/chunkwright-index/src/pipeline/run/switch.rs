@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use super::super::forecast::Forecast;
 use super::super::input::Input;
-use super::super::{Progress, Prune};
+use super::super::{Embed, Progress, Prune};
 use super::Run;
 use crate::report::Failure;
 use crate::settle::{settle, settle_all};
@@ -93,7 +93,7 @@ impl<'a> Run<'a> {
         } else if self.vectors.failures > 0 {
             self.vectors.error.as_ref().map(|error| format!("some texts could not be embedded: {error}"))
         } else {
-            None
+            self.behind()?
         };
         self.seen = seen;
         if let Some(target) = self.generations.target.as_ref().filter(|_| self.report.withheld.is_none())
@@ -105,6 +105,17 @@ impl<'a> Run<'a> {
             self.report.dropped = self.drop_old(target)?;
         }
         Ok(())
+    }
+
+    /// Why a generation whose texts are embedded [behind](Embed::Behind) the one that searches see is not complete.
+    fn behind(&self) -> Result<Option<String>, StoreError> {
+        let Some(target) = self.generations.target.as_ref().filter(|_| self.options.embed == Embed::Behind)
+        else {
+            return Ok(None);
+        };
+        let documents = self.pipeline.store.documents(target)?;
+        let pending: u64 = documents.iter().map(|info| u64::from(info.pending)).sum();
+        Ok((pending > 0).then(|| format!("{pending} chunks have no vector yet")))
     }
 
     /// Removes old generations beyond the number to keep, and returns their numbers. The one that searches saw until
