@@ -34,7 +34,7 @@ test("a client is connected by what the page shows, and its choice is in the add
 
     await page.getByLabel("Client").selectOption("codex");
     await page.getByRole("tab", { name: "By command" }).click();
-    assert.match(page.url(), /\?client=codex&way=command$/u);
+    await page.waitForURL(/\?client=codex&way=command$/u);
     const printed = run(["mcp", "--print-config", "codex", "--quiet"]).toString();
     assert.equal((await textOf(page, "~/.codex/config.toml")).trim(), printed.trim());
     assert.equal(await page.locator("[data-run]").innerText(), "codex mcp add chunkwright -- chunkwright mcp .");
