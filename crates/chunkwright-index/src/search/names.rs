@@ -32,7 +32,7 @@ use std::collections::{HashMap, HashSet};
 use chunkwright::{ChunkId, Record};
 use serde::{Deserialize, Serialize};
 
-use chunkwright_store::bm25::{TermId, query_ids};
+use chunkwright_store::bm25::{TermId, query_ids, term_id};
 use chunkwright_store::{
     Condition, DocumentsBehind, Field, Filter, Generation, Glob, Scored, Store, StoreError,
 };
@@ -129,7 +129,11 @@ impl Names {
         cancel::check()?;
         let mut read: Vec<ChunkId> = Vec::new();
         for name in &wanted.names {
-            read.extend(holding(store, generation, name, filter, MOST_SYMBOLS)?);
+            let mut holding = holding(store, generation, name, filter, MOST_SYMBOLS)?;
+            if holding.is_empty() {
+                holding = top_level(store, generation, name, filter)?;
+            }
+            read.append(&mut holding);
         }
         let most = if wanted.is_whole { MOST_READ } else { MOST_READ_OF_WORDS };
         let best = match lexical {
@@ -294,6 +298,22 @@ fn holding(
         let rest = holding.and(Filter::new(functions).negated());
         found.extend(store.lexical(generation, &ids, &rest, most)?);
     }
+    Ok(found.into_iter().map(|scored| scored.id).collect())
+}
+
+/// The best chunks by a name of those that hold statements outside functions and classes: grammars know of no symbol
+/// where a variable is defined.
+fn top_level(
+    store: &dyn Store,
+    generation: &Generation,
+    name: &Name,
+    filter: &Filter,
+) -> Result<Vec<ChunkId>, StoreError> {
+    // The identifier as a whole, after its parts.
+    let whole: Vec<TermId> =
+        analysis::terms(&name.last).last().map(|term| term_id(term)).into_iter().collect();
+    let modules = filter.clone().and(Filter::is(Field::CONTENT_TYPE, "module"));
+    let found = store.lexical(generation, &whole, &modules, MOST_READ)?;
     Ok(found.into_iter().map(|scored| scored.id).collect())
 }
 

@@ -277,7 +277,7 @@ fn declares(
         && matches!(words.last(), Some(&("function" | "class")))
         && (tail.starts_with(['(', '{']) || tail.starts_with("extends "));
     let is_keyword = kind.is_some() && (are_marks(&words) || is_template || is_impl || is_expression);
-    let is_public = language != "rust" || words.iter().any(|word| word.starts_with("pub"));
+    let is_public = language != "rust" || words.contains(&"pub");
     if is_keyword {
         let kind = if is_impl { Some(Kind::Implementation) } else { kind };
         // `impl From<Name> for Other` is about the other.
@@ -460,7 +460,7 @@ mod tests {
                 "pick",
                 "Function",
             ),
-            ("typescript", "  resize(by: number): void\n", "resize", "Function, no body"),
+            ("typescript", "  resize(by: number): void\n", "resize", "-, no body"),
             ("lua", "function List:map(fun, ...)", "map", "Function"),
             ("ruby", "  def self.call(env)", "call", "Function"),
             ("elixir", "defmodule Plug.Conn do", "Conn", "Type"),

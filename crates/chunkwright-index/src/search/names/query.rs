@@ -156,7 +156,7 @@ fn shape(parts: &[String], is_called: bool) -> Shape {
     };
     if parts.len() > 1 || is_called || parts.iter().any(is_code) {
         Shape::Code
-    } else if parts.iter().all(|part| part.starts_with(char::is_uppercase)) {
+    } else if parts.iter().all(|part| part.len() > 1 && part.starts_with(char::is_uppercase)) {
         Shape::Capital
     } else {
         Shape::Plain
