@@ -253,11 +253,16 @@ impl Names {
         }
     }
 
-    /// The places of the stage's chunks, where the other stages made `order`.
+    /// The places of the stage's chunks, where the other stages made `order`, which decides between equal scores.
     pub(super) fn places(&self, order: &[Scored]) -> HashMap<ChunkId, Named> {
         let best = best(order);
+        let known: HashMap<ChunkId, usize> =
+            order.iter().enumerate().map(|(at, scored)| (scored.id, at)).collect();
+        let at = |id: &ChunkId| known.get(id).copied().unwrap_or(usize::MAX);
         let mut all: Vec<(&ChunkId, &Found)> = self.found.iter().collect();
-        all.sort_by(|(a_id, a), (b_id, b)| b.score.total_cmp(&a.score).then(a_id.cmp(b_id)));
+        all.sort_by(|(a_id, a), (b_id, b)| {
+            b.score.total_cmp(&a.score).then(at(a_id).cmp(&at(b_id))).then(a_id.cmp(b_id))
+        });
         let place = |(index, (id, found)): (usize, (&ChunkId, &Found))| {
             let Found { role, score, name, share } = found.clone();
             let contribution = (!self.is_first).then_some(share * best);

@@ -188,25 +188,28 @@ fn group(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns whether what follows a name belongs to it: arguments, generics, marks.
-fn is_tail(mut rest: &str) -> bool {
+/// What follows a name after its arguments and generics; `None` if these are cut off, as in `def url_for(`.
+fn after_groups(mut rest: &str) -> Option<&str> {
     loop {
         rest = rest.trim_start();
         if !rest.starts_with(['(', '[', '<']) {
-            break;
+            return Some(rest);
         }
-        match group(rest) {
-            Some(end) => rest = &rest[end..],
-            // It is cut off: `def url_for(`.
-            None => return true,
-        }
+        rest = &rest[group(rest)?..];
     }
-    // The arity of Elixir and Erlang: `assign/3`.
+}
+
+/// Returns whether nothing but marks follows, or the arity of Elixir and Erlang: `assign/3`.
+fn is_end(rest: &str) -> bool {
     if let Some(arity) = rest.strip_prefix('/') {
         return arity.len() <= 2 && arity.bytes().all(|b| b.is_ascii_digit());
     }
     rest.trim_matches(['!', '?', ';', ',', '.', ':', '`', '…', '？', '。']).is_empty()
-        || ["->", "{", ":", "=", "where "].iter().any(|mark| rest.starts_with(mark))
+}
+
+/// Returns whether the rest of a declaration follows: a type, a body, a value.
+fn is_declaration(rest: &str) -> bool {
+    ["->", "{", ":", "=", "where "].iter().any(|mark| rest.starts_with(mark))
 }
 
 /// The name that the query consists of.
@@ -228,8 +231,9 @@ fn alone(query: &str) -> Option<Name> {
         end += length + at;
     }
     let rest = &text[end..];
-    let is_alone =
-        is_tail(rest) && !(rest.starts_with(char::is_whitespace) && rest.trim().starts_with(is_start));
+    // `error: no such file` is a message, `url_for(endpoint) -> str` a declaration.
+    let is_alone = after_groups(rest)
+        .is_none_or(|after| is_end(after) || rest.starts_with('(') && is_declaration(after));
     let is_alone = is_alone && !parts.iter().any(|part| is_mixed(part));
     let shape = shape(&parts, rest.starts_with('('));
     let mark = rest.chars().next().filter(|c| matches!(c, '?' | '!'));
@@ -288,7 +292,8 @@ fn declared(query: &str) -> Option<Name> {
     }
     let tail = &rest[end..];
     let continues = ["extends ", "implements ", "where ", "inherits ", "do", "is\n"];
-    let is_whole = is_tail(tail) || continues.iter().any(|word| tail.trim_start().starts_with(word));
+    let is_whole = after_groups(tail).is_none_or(|after| is_end(after) || is_declaration(after))
+        || continues.iter().any(|word| tail.trim_start().starts_with(word));
     let shape = shape(&parts, tail.starts_with('('));
     qualifiers.extend(parts);
     let mark = tail.chars().next().filter(|c| matches!(c, '?' | '!'));
@@ -431,6 +436,8 @@ mod tests {
             ("type of an error", ""),
             ("https://example.org/a_b", ""),
             ("error handling", ""),
+            ("error: cannot find value `x_y` in this scope", "x_y"),
+            ("note: this is a note", ""),
         ] {
             check(query, expected);
         }
