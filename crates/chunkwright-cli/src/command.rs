@@ -44,6 +44,7 @@ commands! {
         fetch::Fetch,
         chunks::Chunks,
         related::Related,
+        references::References,
         status::Status,
         collections::Collections;
     "Change by hand":

@@ -46,9 +46,10 @@ pub use chunkwright_index::{
     Away, CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Direction, DocumentInfo, Duplicates,
     Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
-    MAX_QUERY_CHARS, MOST_RANGES, MemoryStore, Metadata, Mode, Overlay, OverlayState, Passage, PastRun,
-    Prefix, Progress, Prune, Related, Renamed, Rendering, RepeatedText, Siblings, SortKey, SourceForm,
-    SourcePart, Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, WhyAway, file_of, meta,
+    MAX_QUERY_CHARS, MOST_RANGES, MemoryStore, Metadata, Mode, NameRanking, Named, Overlay, OverlayState,
+    Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Rendering, RepeatedText, Siblings, SortKey,
+    SourceForm, SourcePart, Stage, Statistics, StatisticsRequest, SymbolPlace, SymbolPlaces, Timings,
+    Verdict, Visibility, WhyAway, file_of, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, convert, redact};
 pub mod evaluation {

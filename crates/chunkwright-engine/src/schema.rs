@@ -48,7 +48,7 @@ use crate::request::transfer::{ExportRequest, ImportAnswer};
 use crate::settings::Setting;
 use crate::{
     CheckReport, ChunkPage, Explained, GenerationStatus, ListRequest, ListedChunk, ListedOverlay, PastRun,
-    Statistics, StatisticsRequest,
+    Statistics, StatisticsRequest, SymbolPlaces,
 };
 
 pub use crate::request::search::schema::{of_option, of_search};
@@ -82,7 +82,7 @@ pub static ANSWERS: &[NamedSchema] = schemas![written:
     DocumentPage, DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
     IndexAnswer, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Neighbours, Operation, OutlineAnswer, OutlineRow,
     OverlaysAnswer, PastRun, PresetEntry, PreviewAnswer, Proposal, PrunedGeneration, PutAnswer, ReadReport, Record, RegistriesAnswer, RelatedAnswer, Report, ResolveAnswer, RetrievalLine, Run, SearchAnswer, Setting,
-    StabilityLine, Statistics, Summary, TuneAnswer, TuneCandidate,
+    StabilityLine, Statistics, Summary, SymbolPlaces, TuneAnswer, TuneCandidate,
 ];
 
 /// The schema of the request or answer called `name`.

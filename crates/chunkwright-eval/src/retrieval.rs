@@ -12,8 +12,8 @@ use chunkwright::span::is_blank;
 use chunkwright::{Chunk, ChunkId, Chunker, Document, Record, Span, TokenCounter, Unit};
 use chunkwright_index::{
     DocumentInfo, Fusion, Generation, GenerationSpec, GenerationStore, IndexError, IndexOptions, MemoryStore,
-    Mode, Model, NewChunk, NewDocument, Pipeline, Revise, Scored, SearchError, SearchOptions, Store,
-    StoreError, StoredDocument, on_pool, put_cut, rank,
+    Mode, Model, NameRanking, NewChunk, NewDocument, Pipeline, Revise, Scored, SearchError, SearchOptions,
+    Store, StoreError, StoredDocument, on_pool, put_cut, rank,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use rayon::ThreadPool;
@@ -33,6 +33,8 @@ pub struct Options {
     pub modes: Vec<Mode>,
     /// The fusion of two rankings.
     pub fusion: Fusion,
+    /// Whether what a name in a question means comes first.
+    pub names: NameRanking,
     /// The measures, in order.
     pub measures: Vec<Measure>,
     /// Candidates of each stage.
@@ -47,6 +49,7 @@ impl Default for Options {
         Self {
             modes: vec![Mode::Hybrid],
             fusion: Fusion::default(),
+            names: NameRanking::default(),
             measures: measures(&[500, 1000, 2000], &[1, 5, 10]),
             candidates: SearchOptions::default().candidates,
             band: None,
@@ -353,6 +356,7 @@ impl<'a> Bench<'a> {
         let options = SearchOptions {
             mode: if self.embedder.is_some() { Mode::Hybrid } else { Mode::Lexical },
             candidates: candidates + excluded.len(),
+            names: self.options.names,
             ..SearchOptions::default()
         };
         let embedder = self.embedder.as_ref().map(|embedder| &**embedder as &dyn Embedder);
@@ -364,13 +368,14 @@ impl<'a> Bench<'a> {
         ranked.dense.as_mut().map(allow);
         ranked.sparse.as_mut().map(allow);
         ranked.lexical.as_mut().map(allow);
+        ranked.retain_names(|id| cut.ids.get(&id).is_some_and(|chunk| !excluded.contains(chunk)));
         let fits = |chunk: usize, tokens: usize| self.fits(cut.chunks.places[chunk], tokens);
         let answers = self.options.modes.iter().map(|mode| {
             let ranking = match mode {
                 // A query that the model has no vector for finds nothing by meaning.
-                Mode::Dense => ranked.dense.clone().unwrap_or_default(),
-                Mode::Sparse => ranked.sparse.clone().unwrap_or_default(),
-                Mode::Lexical => ranked.lexical.clone().unwrap_or_default(),
+                Mode::Dense => ranked.named(ranked.dense.clone().unwrap_or_default()),
+                Mode::Sparse => ranked.named(ranked.sparse.clone().unwrap_or_default()),
+                Mode::Lexical => ranked.named(ranked.lexical.clone().unwrap_or_default()),
                 Mode::Hybrid => ranked.fused(self.options.fusion),
             };
             let ranking: Vec<usize> =

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use chunkwright::{ChunkId, TokenCounter};
 use serde::{Deserialize, Serialize};
 
-use crate::search::{Answer, Hit, Mode, Stage};
+use crate::search::{Answer, Hit, Mode, Named, Stage};
 use chunkwright_store::{Generation, Store, StoreError};
 
 pub(crate) use area::Shown;
@@ -180,6 +180,9 @@ pub struct FoundChunk {
     /// Rank and BM25 in the lexical stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<Stage>,
+    /// What it is to a name that the query asks for, with its rank and score in that stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Named>,
     /// Terms of the query that the chunk's text has.
     pub matched_terms: Vec<String>,
     /// The chunk.
@@ -204,6 +207,7 @@ impl FoundChunk {
             dense: hit.dense,
             sparse: hit.sparse,
             lexical: hit.lexical,
+            names: hit.names.clone(),
             matched_terms: hit.matched_terms.clone(),
             chunk_id: record.chunk_id,
             chunk_index: record.chunk_index,

@@ -10,6 +10,7 @@ mod choose;
 mod duplicates;
 mod explain;
 mod judge;
+mod names;
 mod rank;
 mod relevance;
 
@@ -19,6 +20,7 @@ use chunkwright_store::bm25::term_id;
 use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
+pub use names::{Named, Role, SymbolPlace, SymbolPlaces, symbol_places};
 use rank::{Asked, ask};
 pub use rank::{Ranked, rank};
 pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords};
@@ -48,8 +50,22 @@ pub struct SearchOptions {
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,
     /// The least [relevance](Hit::relevance) of a hit, from 0 to 1; none for that of the [`Calibration`] in use. Hits
-    /// without a relevance, and pinned ones, are kept.
+    /// without a relevance, pinned ones, and those that the query names are kept.
     pub min_relevance: Option<f64>,
+    /// Whether what a name in the query means ranks first: the definition of an identifier, the section of a title.
+    pub names: NameRanking,
+}
+
+/// Whether what a name in the query means ranks before what mentions it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum NameRanking {
+    /// The definition of a name that the query asks for comes first.
+    #[default]
+    First,
+    /// A name is a word as any other.
+    Off,
 }
 
 /// What becomes of hits whose content is that of a better one: copies of a file, repeated notices.
@@ -87,7 +103,7 @@ pub trait StageWatch: Sync {
     fn nanos(&self) -> i64;
 
     /// Receives the duration of a stage: `analyse` (terms and vector of the query), `lexical`, `dense`, `sparse`,
-    /// `fuse` or `rerank`.
+    /// `names`, `fuse` or `rerank`.
     fn took(&self, stage: &'static str, nanos: u64);
 }
 
@@ -183,6 +199,9 @@ pub struct Hit {
     /// Rank and score that the reranker gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<Stage>,
+    /// What it is to a name that the query asks for, with its rank and score in that stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Named>,
     /// Terms of the query that the chunk is found by: those of its text, as the analysis sees them, and of
     /// keywords that were given by hand.
     pub matched_terms: Vec<String>,
@@ -219,6 +238,8 @@ pub enum Kept {
     Dense,
     /// Only the model's weights of tokens found it, or only they were asked.
     Sparse,
+    /// The query names it, and no other stage found it.
+    Named,
 }
 
 /// What one stage of the search thought of a chunk.
@@ -340,6 +361,7 @@ impl Default for SearchOptions {
             per_document: None,
             duplicates: Duplicates::default(),
             min_relevance: Some(0.0),
+            names: NameRanking::First,
         }
     }
 }
@@ -404,7 +426,9 @@ fn attempt(
         places(stage.as_deref(), contributions[at])
     });
     let pinned = pinned(store, generation, asked, options)?;
-    let mut fused = measured(models.watch, "fuse", || ranked.fused(options.fusion));
+    let mut fused = measured(models.watch, "fuse", || ranked.compared(options.fusion));
+    let named = ranked.names.places(&fused);
+    ranked.names.add_to(&mut fused);
     let reranked = models.reranker.map(|reranker| {
         measured(models.watch, "rerank", || {
             rerank(store, generation, reranker, asked.query, options, &mut fused)
@@ -418,6 +442,7 @@ fn attempt(
     };
     let rerank_used = reranked.is_some();
     let reranked = places(reranked.as_deref(), None);
+    ranked.names.put_first(&mut fused);
     let best = fused.first().map_or(0.0, |best| best.score);
     fused.retain(|scored| !pinned.contains(&scored.id));
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
@@ -428,7 +453,8 @@ fn attempt(
             _ if pinned.contains(&scored.id) => Kept::Pinned,
             (Some(_), None, None) => Kept::Dense,
             (None, Some(_), None) => Kept::Sparse,
-            (None, None, _) => Kept::Lexical,
+            (None, None, Some(_)) => Kept::Lexical,
+            (None, None, None) => Kept::Named,
             _ => Kept::Both,
         };
         Hit {
@@ -439,6 +465,7 @@ fn attempt(
             sparse,
             lexical,
             rerank: reranked.get(&scored.id).copied(),
+            names: named.get(&scored.id).cloned(),
             matched_terms: matched(&asked.terms, &chunk),
             kept,
             duplicates: Vec::new(),
@@ -449,8 +476,9 @@ fn attempt(
             record: chunk.record,
         }
     };
+    let is_kept = |id| pinned.contains(&id) || named.get(&id).is_some_and(Named::is_it);
     let Choice { hits, below, is_whole } =
-        chosen((store, generation), &order, &pinned, &judge, options, &hit)?;
+        chosen((store, generation), &order, &is_kept, &judge, options, &hit)?;
     let answer = Answer {
         hits,
         mode: ranked.mode(),
@@ -508,7 +536,9 @@ pub fn search_all_versions(
         }
     }
     let order = |a: &Hit, b: &Hit| {
-        b.score.total_cmp(&a.score).then(b.generation.cmp(&a.generation)).then(a.rank.cmp(&b.rank))
+        let precedence = |hit: &Hit| Named::precedence(hit.names.as_ref());
+        let by_score = precedence(b).total_cmp(&precedence(a)).then(b.score.total_cmp(&a.score));
+        by_score.then(b.generation.cmp(&a.generation)).then(a.rank.cmp(&b.rank))
     };
     answer.hits.sort_by(order);
     answer.hits.truncate(options.top_k);

@@ -7,6 +7,8 @@ mod check;
 mod field;
 mod parse;
 
+use std::borrow::Cow;
+
 use chunkwright::Record;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -293,7 +295,11 @@ impl Test {
     }
 
     fn passes_symbols(&self, lines: &str) -> bool {
-        let has = |symbol: &str| lines.contains(&format!("\n{}\n", symbol.replace("::", ".")));
+        let has = |symbol: &str| {
+            let symbol =
+                if symbol.contains("::") { symbol.replace("::", ".").into() } else { Cow::from(symbol) };
+            !symbol.is_empty() && lines.split('\n').any(|line| line == symbol)
+        };
         match self {
             Self::Is(Value::String(symbol)) => has(symbol),
             Self::In(symbols) => symbols.iter().filter_map(Value::as_str).any(has),

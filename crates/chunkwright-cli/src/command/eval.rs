@@ -78,13 +78,15 @@ impl Eval {
         let results = self.output.check(global, &[&self.evaluation, &self.chunks, &self.edits, &self.cut])?;
         let flags = &self.evaluation;
         let engine = flags.engine(global, &self.cut)?;
+        let search = request_of(&flags.fusion.0)?;
         let request = EvaluateRequest {
             questions: flags.questions(),
             presets: presets(&self.cut),
             chunks: self.chunks.clone(),
             sizes: flags.sizes.clone(),
             modes: self.mode.clone(),
-            fusion: request_of(&flags.fusion.0)?.fusion,
+            fusion: search.fusion,
+            names: search.names,
             budgets: self.budget.clone(),
             ks: self.k.clone(),
             per_question: self.per_question,

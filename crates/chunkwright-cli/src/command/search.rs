@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, Explained, Found, FoundPassage, Hit, Kept, NoticeCode, SearchAnswer,
-    SearchRequest, Stage, Verdict,
+    Access, Explained, Found, FoundPassage, Hit, Kept, Named, NoticeCode, SearchAnswer, SearchRequest, Stage,
+    Verdict,
 };
 
 use crate::app::{Global, Outcome};
@@ -16,7 +16,8 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 ///
 /// Each hit shows its rank and score in every stage: lexical (BM25), dense (dot product of vectors) and, for models
 /// with sparse vectors, sparse (their dot product), each in its own unit, and the fused score by which hits are
-/// ordered. The relevance says how well a hit answers the query, from 0 to 1, on one scale for every query; hits below
+/// ordered. Where the query is or contains the name of a symbol, a section or a file, `names` says what a chunk is to
+/// it: its definition, which comes first, or one that declares, documents or uses it. The relevance says how well a hit answers the query, from 0 to 1, on one scale for every query; hits below
 /// --min-relevance are left out. The exit status is 1 if nothing was found, or nothing relevant.
 ///
 /// Hits of several collections are ordered by relevance, and each collection keeps its own order, since scores of different
@@ -111,6 +112,7 @@ fn describe_explained(explained: &Explained) -> String {
         ("lexical", stage(explained.lexical)),
         ("dense", stage(explained.dense)),
         ("sparse", stage(explained.sparse)),
+        ("names", explained.names.as_ref().map_or_else(|| dim("-"), named)),
         ("fused", stage(explained.fused)),
         ("relevance", explained.relevance.map_or_else(|| dim("-"), |relevance| format!("{relevance:.3}"))),
         ("score needed", explained.needed.map_or_else(|| dim("-"), |score| format!("{score:.3}"))),
@@ -145,7 +147,7 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     let width = terminal_width();
     let record = &hit.record;
     let place = place(&hit.collection, &record.doc_id, (record.start_line, record.end_line), several);
-    let mut stages = stages(hit.score, hit.relevance, [hit.lexical, hit.dense, hit.sparse]);
+    let mut stages = stages(hit.score, hit.relevance, [hit.lexical, hit.dense, hit.sparse], hit.names.as_ref());
     if let Some(rerank) = hit.rerank {
         stages = format!("{stages}, reranked {:.3}", rerank.score);
     }
@@ -171,13 +173,25 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
 
 /// The scores of a chunk in each stage. The sparse stage is left out if it did not find the chunk, since few models
 /// have one.
-fn stages(score: f64, relevance: Option<f64>, [lexical, dense, sparse]: [Option<Stage>; 3]) -> String {
+fn stages(
+    score: f64,
+    relevance: Option<f64>,
+    [lexical, dense, sparse]: [Option<Stage>; 3],
+    names: Option<&Named>,
+) -> String {
     let relevance = relevance.map_or_else(String::new, |relevance| format!(", relevance {relevance:.2}"));
     let stage = |name: &str, stage: Option<Stage>| {
         stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
     };
     let sparse = sparse.map_or_else(String::new, |sparse| format!(", {}", stage("sparse", Some(sparse))));
-    format!("score {score:.3}{relevance}, {}, {}{sparse}", stage("lexical", lexical), stage("dense", dense))
+    let names = names.map_or_else(String::new, |names| format!(", names {}", named(names)));
+    let (lexical, dense) = (stage("lexical", lexical), stage("dense", dense));
+    format!("score {score:.3}{relevance}, {lexical}, {dense}{sparse}{names}")
+}
+
+/// What a chunk is to a name.
+fn named(named: &Named) -> String {
+    format!("#{} {:.3} {} of `{}`", named.rank, named.score, named.role.as_str(), plain(&named.name))
 }
 
 /// A passage with its whole text.
@@ -187,7 +201,8 @@ fn describe_passage(found: &FoundPassage, several: bool) -> String {
     let tokens = count(passage.token_count, "token");
     let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), place, dim(&tokens))];
     for hit in &found.hits {
-        let stages = stages(hit.score, hit.relevance, [hit.lexical, hit.dense, hit.sparse]);
+        let found = [hit.lexical, hit.dense, hit.sparse];
+        let stages = stages(hit.score, hit.relevance, found, hit.names.as_ref());
         let told = format!("#{} {} lines {}-{}, {stages}", hit.rank, hit.chunk_id, hit.start_line, hit.end_line);
         lines.push(format!("   {}", dim(&told)));
     }

@@ -93,6 +93,7 @@ impl Engine {
         let options = Options {
             modes,
             fusion: request.fusion,
+            names: request.names,
             measures: retrieval::measures(&budgets, &ks),
             band: self.settings().chunk.band_wanted(),
             ..Options::default()

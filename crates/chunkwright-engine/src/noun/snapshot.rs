@@ -5,7 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use chunkwright_index::{DocumentInfo, Generation, Mode, Store, chunk_id, related, siblings};
+use chunkwright_index::{
+    DocumentInfo, Filter, Generation, Mode, Store, SymbolPlaces, chunk_id, related, siblings, symbol_places,
+};
 use chunkwright_models::Embedder;
 use chunkwright_source::{Input, NewSource};
 
@@ -83,6 +85,15 @@ impl Snapshot {
         let doc_id = doc_id.as_str();
         let siblings = siblings(store, generation, doc_id, top_k)?;
         Ok(RelatedAnswer { siblings, related: related(store, generation, doc_id, top_k)? })
+    }
+
+    /// Where the symbol that `name` names, such as `Router::route`, is defined, what is inside it and what uses it.
+    ///
+    /// # Errors
+    ///
+    /// A store that fails.
+    pub fn references(&self, name: &str, filter: &Filter) -> Result<SymbolPlaces, Error> {
+        self.engine.stoppable(|| Ok(symbol_places(&*self.store, &self.generation, name, filter)?))
     }
 
     /// All documents, as inputs.

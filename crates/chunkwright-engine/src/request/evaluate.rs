@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use chunkwright::Unit;
 use chunkwright_eval::made::Origin;
 use chunkwright_eval::{Interval, Report, Sizes};
-use chunkwright_index::{Fusion, Mode};
+use chunkwright_index::{Fusion, Mode, NameRanking};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -34,6 +34,8 @@ pub struct EvaluateRequest {
     pub modes: Vec<Mode>,
     /// How the rankings of the stages become one.
     pub fusion: Fusion,
+    /// Whether what a name in a question means comes first.
+    pub names: NameRanking,
     /// Budgets of tokens for `R@N`.
     pub budgets: Vec<usize>,
     /// Numbers of chunks for the other measures.
@@ -81,6 +83,7 @@ impl Default for EvaluateRequest {
             sizes: Vec::new(),
             modes: Vec::new(),
             fusion: Fusion::default(),
+            names: NameRanking::default(),
             budgets: vec![500, 1000, 2000],
             ks: vec![1, 5, 10],
             per_question: false,

@@ -126,6 +126,7 @@ impl SearchRequest {
             per_document: self.per_document,
             duplicates: self.duplicates,
             min_relevance: self.min_relevance,
+            names: self.names,
         }
     }
 }

@@ -53,12 +53,12 @@ pub(super) struct Choice {
     pub(super) is_whole: bool,
 }
 
-/// The first `top_k` of `order` that exist, in one snapshot, and are relevant enough or pinned, within the options'
+/// The first `top_k` of `order` that exist, in one snapshot, and are relevant enough or kept anyway, within the options'
 /// limits on hits per document and duplicates. `hit` makes a hit of a chunk, whose rank and duplicates are set here.
 pub(super) fn chosen(
     (store, generation): (&dyn Store, &Generation),
     order: &[Scored],
-    pinned: &[ChunkId],
+    is_kept: &dyn Fn(ChunkId) -> bool,
     judge: &Judge<'_>,
     options: &SearchOptions,
     hit: &dyn Fn(Scored, StoredChunk, Option<f64>) -> Hit,
@@ -81,7 +81,7 @@ pub(super) fn chosen(
         for ((scored, chunk), relevance) in here.into_iter().zip(relevance) {
             let is_full = hits.len() == options.top_k;
             if let Some(relevance) = relevance.filter(|relevance| Some(*relevance) < judge.least())
-                && !pinned.contains(&scored.id)
+                && !is_kept(scored.id)
             {
                 if !is_full {
                     below = Below::sum(below, Some(Below { count: 1, best: relevance }));

@@ -6,7 +6,9 @@ use chunkwright::ChunkId;
 use serde::Serialize;
 
 use super::judge::scale;
-use super::{Answer, Models, Ranked, SearchError, SearchOptions, Stage, ask, matched, place, search_for};
+use super::{
+    Answer, Models, Named, Ranked, SearchError, SearchOptions, Stage, ask, matched, place, search_for,
+};
 use chunkwright_store::{Generation, Scored, Store};
 
 /// What became of one chunk in a search.
@@ -31,6 +33,9 @@ pub struct Explained {
     /// Rank and BM25 among all chunks that pass the filter; none if it has no term of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<Stage>,
+    /// What it is to a name that the query asks for, with its rank and score in that stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Named>,
     /// Position and score after fusion, among all chunks that pass the filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused: Option<Stage>,
@@ -142,6 +147,7 @@ pub fn explain(
         dense: None,
         sparse: None,
         lexical: None,
+        names: None,
         fused: None,
         relevance: None,
         query_terms: asked.terms.clone(),
@@ -164,6 +170,7 @@ pub fn explain(
     explained.dense = ranked.dense.as_deref().and_then(|ranking| find(ranking, dense));
     explained.sparse = ranked.sparse.as_deref().and_then(|ranking| find(ranking, sparse));
     explained.lexical = ranked.lexical.as_deref().and_then(|ranking| find(ranking, lexical));
+    explained.names = ranked.names.places(&ranked.compared(options.fusion)).remove(&id);
     explained.fused = find(&ranked.fused(options.fusion), None);
     let cosine = explained.dense.map(|stage| stage.score);
     explained.relevance = scale(generation, &asked.words, &ranked)
@@ -185,9 +192,9 @@ pub fn explain(
         Verdict::Disabled
     } else if !options.filter.passes_record(&chunk.record) {
         Verdict::Filtered
-    } else if stages(&explained).iter().all(Option::is_none) {
+    } else if stages(&explained).iter().all(Option::is_none) && explained.names.is_none() {
         Verdict::NoMatch
-    } else if !stages(&explained).into_iter().any(handed_on) {
+    } else if !stages(&explained).into_iter().any(handed_on) && explained.names.is_none() {
         Verdict::NoCandidate { candidates }
     } else {
         match options.per_document {

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use chunkwright::ChunkId;
 use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 
+use super::names::{MOST_READ, Names};
 use super::relevance::QueryWords;
-use super::{Mode, SearchError, SearchOptions, StageWatch, measured};
+use super::{Mode, NameRanking, SearchError, SearchOptions, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
 use chunkwright_store::analysis;
@@ -29,6 +31,8 @@ pub struct Ranked {
     pub dense_share: f64,
     /// Share of the chunks that have no vector yet, from 0 to 1.
     pub missing: f64,
+    /// The chunks of names that the query asks for.
+    pub(super) names: Names,
 }
 
 impl Ranked {
@@ -59,8 +63,25 @@ impl Ranked {
         fusion.contributions(self.weight(), dense, sparse, lexical)
     }
 
-    /// A single ranking: all stages fused by `fusion`, or the only one.
+    /// A single ranking: all stages fused by `fusion`, or the only one, and the stage of names.
     pub fn fused(&self, fusion: Fusion) -> Vec<Scored> {
+        self.named(self.compared(fusion))
+    }
+
+    /// The ranking of some stages with that of names.
+    pub fn named(&self, mut ranking: Vec<Scored>) -> Vec<Scored> {
+        self.names.add_to(&mut ranking);
+        self.names.put_first(&mut ranking);
+        ranking
+    }
+
+    /// Drops the chunks of names that `keep` returns false for.
+    pub fn retain_names(&mut self, keep: impl Fn(ChunkId) -> bool) {
+        self.names.retain(keep);
+    }
+
+    /// A single ranking of the stages that compare texts.
+    pub(super) fn compared(&self, fusion: Fusion) -> Vec<Scored> {
         let stages = (self.dense.as_deref(), self.sparse.as_deref(), self.lexical.as_deref());
         match stages {
             (None, None, None) => Vec::new(),
@@ -182,6 +203,13 @@ impl Asked<'_> {
             let limit = options.candidates.max(options.top_k);
             let stage = || store.lexical(generation, &self.ids, &options.filter, limit);
             ranked.lexical = Some(measured(watch, "lexical", stage)?);
+        }
+        if options.names == NameRanking::First {
+            let is_long = options.candidates.max(options.top_k) >= MOST_READ;
+            let lexical = ranked.lexical.as_deref().filter(|_| is_long);
+            let query = (self.query, &*self.ids);
+            let stage = || Names::find(store, generation, query, &options.filter, lexical);
+            ranked.names = measured(watch, "names", stage)?;
         }
         Ok(ranked)
     }

@@ -11,6 +11,7 @@ mod collections;
 mod contract;
 mod crash;
 mod damage;
+mod definitions;
 mod disk;
 mod document_lists;
 mod encodings;

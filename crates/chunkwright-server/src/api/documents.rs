@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
-    DeleteRequest, Deleted, DeletedDocument, DocumentInfo, DocumentPage, Engine, Error, Glob,
-    ListDocumentsRequest, OutlineAnswer, PutAnswer, PutRequest, RelatedAnswer,
+    DeleteRequest, Deleted, DeletedDocument, DocumentInfo, DocumentPage, Engine, Error, Filter, Glob,
+    ListDocumentsRequest, OutlineAnswer, PutAnswer, PutRequest, RelatedAnswer, Snapshot, SymbolPlaces,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,14 @@ pub(super) fn add(resources: Resources) -> Resources {
         "get_related",
         "Lists the documents beside a document, and those about the same.",
     );
+    let references = Operation::read(
+        Method::Get,
+        "/api/v1/collections/{collection}/references/{symbol}",
+        "get_references",
+        "Lists the lines that define a symbol, what is inside it, and what uses it.",
+    );
     resources
+        .add("documents", &references, places)
         .add("documents", &of_all, list)
         .add("documents", &put, store)
         .add("documents", &delete_some, remove_some)
@@ -67,6 +74,15 @@ pub(super) struct OfDocument {
     pub(super) collection: String,
     /// Id of the document, as one segment of the path: `/` is `%2F`.
     pub(super) doc_id: String,
+}
+
+/// The symbol of a path.
+#[derive(Deserialize, JsonSchema)]
+struct OfSymbol {
+    /// Name of the collection; `NAME@N` is one generation of it.
+    collection: String,
+    /// Name of the symbol, with those around it as far as wanted: `route`, `Router.route`.
+    symbol: String,
 }
 
 /// Which documents are listed.
@@ -181,6 +197,15 @@ async fn sections(
     has: Has,
 ) -> Result<Tagged<OutlineAnswer>, Problem> {
     has.tagged(&app.read(collection, move |snapshot| snapshot.outline(&doc_id)).await?)
+}
+
+async fn places(
+    State(app): State<Shared>,
+    Path(OfSymbol { collection, symbol }): Path<OfSymbol>,
+    has: Has,
+) -> Result<Tagged<SymbolPlaces>, Problem> {
+    let find = move |snapshot: &Snapshot| snapshot.references(&symbol, &Filter::default());
+    has.tagged(&app.read(collection, find).await?)
 }
 
 async fn beside(

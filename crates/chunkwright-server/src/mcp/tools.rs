@@ -5,6 +5,7 @@ mod chatgpt_search;
 pub(super) mod fetch;
 mod index;
 mod outline;
+mod references;
 mod search;
 mod status;
 
@@ -25,6 +26,7 @@ static ALL: LazyLock<Vec<Member>> = LazyLock::new(|| {
         Member::of::<search::Search>(),
         Member::of::<fetch::Fetch>(),
         Member::of::<outline::Outline>(),
+        Member::of::<references::References>(),
         Member::of::<status::Status>(),
         Member::of::<index::Index>(),
     ]

@@ -1,7 +1,8 @@
 //! Merges the hits of several collections into one order.
 //!
 //! Scores of different collections are seldom comparable: BM25 depends on how rare a word is in each collection, and a
-//! fused score is scaled to the candidates of its own search. The order is by the first of these that is comparable:
+//! fused score is scaled to the candidates of its own search. Pinned hits come first, then those that the query names,
+//! by the scores of their roles. The order of the others is by the first of these that is comparable:
 //!
 //! * the score, if the same measure ordered every list: a reranker, or the dot product of a dense or sparse search in
 //!   which all vectors are of one model;
@@ -17,7 +18,7 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
-use chunkwright_index::{Answer, Duplicates, Hit as FoundHit, Kept, Mode, Model};
+use chunkwright_index::{Answer, Duplicates, Hit as FoundHit, Kept, Mode, Model, Named};
 
 use crate::noun::snapshot::Snapshot;
 use crate::request::search::hit::{Hit, HitPlace};
@@ -94,7 +95,9 @@ impl Ord for Head {
             Order::RankThenDense => by_rank().then_with(|| dense(a).total_cmp(&dense(b))),
             Order::Rank => by_rank(),
         };
-        is_pinned(a).cmp(&is_pinned(b)).then(by_order).then(other.list.cmp(&self.list))
+        let precedence = |hit: &FoundHit| Named::precedence(hit.names.as_ref());
+        let by_name = precedence(a).total_cmp(&precedence(b));
+        is_pinned(a).cmp(&is_pinned(b)).then(by_name).then(by_order).then(other.list.cmp(&self.list))
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 #[cfg(feature = "schema")]
 use chunkwright_index::MAX_QUERY_CHARS;
 use chunkwright_index::filter::suggestion;
-use chunkwright_index::{Duplicates, Expand, Expansion, Filter, Fusion, Mode, SearchOptions};
+use chunkwright_index::{Duplicates, Expand, Expansion, Filter, Fusion, Mode, NameRanking, SearchOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -244,6 +244,8 @@ search_options! {
     candidates: usize = SearchOptions::CANDIDATES, from(0), Ranking;
     /// Number of best hits that the reranker orders again
     rerank: usize = SearchOptions::RERANK, from(0), Ranking;
+    /// Whether what a name in the query means comes `first`: the definition of an identifier, the section of a title
+    names: NameRanking = NameRanking::First, OptionValues::OneOf(&["first", "off"]), Fusion;
 
     parts:
     /// How rankings are fused: `sum` (of scores scaled to 0..1) or `rrf` (reciprocal rank fusion)

@@ -126,6 +126,20 @@ fn documents_are_listed_in_pages_and_removed_by_id_or_pattern() {
 }
 
 #[test]
+fn the_lines_that_define_and_use_a_symbol_are_answered() {
+    let served = Served::new();
+    served.put("docs", &[("a.py", "def make_it():\n    return 1\n\n\ndef use():\n    return make_it()\n")]);
+    let found = served.get("/api/v1/collections/docs/references/make_it").expect(200);
+    assert_eq!(found["definitions"][0]["line"], 1, "{found}");
+    assert_eq!(
+        (&found["references"][0]["line"], &found["references"][0]["role"]),
+        (&json!(6), &json!("use"))
+    );
+    let none = served.get("/api/v1/collections/docs/references/nothing_like_it").expect(200);
+    assert_eq!((&none["definitions"], &none["references"]), (&json!([]), &json!([])));
+}
+
+#[test]
 fn outlines_and_documents_about_the_same_are_answered() {
     let served = Served::new();
     served.put("docs", &[("a/one.md", "# One\n\n## Part\n\nText.\n"), ("a/two.md", "# Two\n\nText.\n")]);

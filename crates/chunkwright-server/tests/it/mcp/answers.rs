@@ -68,7 +68,7 @@ async fn structured_answers_are_what_the_schemas_of_their_tools_say() {
     let tools = client.ask("tools/list", json!({})).await.unwrap();
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["search", "fetch", "outline", "status", "index"]);
+    assert_eq!(names, ["search", "fetch", "outline", "references", "status", "index"]);
     let calls = [
         ("search", json!({ "query": "ferry" })),
         ("search", json!({ "query": "ferry", "detail": "full" })),
@@ -79,6 +79,9 @@ async fn structured_answers_are_what_the_schemas_of_their_tools_say() {
         ("fetch", json!({ "id": "code/a.py", "ids": ["symbol:A.f", "none.md"] })),
         ("outline", json!({})),
         ("outline", json!({ "id": "code/a.py" })),
+        ("references", json!({ "symbol": "A.f" })),
+        ("references", json!({ "symbol": "guide.md" })),
+        ("references", json!({ "symbol": "zzzz" })),
         ("status", json!({})),
         ("index", json!({})),
     ];

@@ -44,7 +44,7 @@ async fn the_official_client_reads_the_index_over_http() {
         let text = seen["fetch"]["text"].as_str().unwrap();
         assert!(text.contains("ferry"), "{text}");
         if query.is_empty() {
-            assert_eq!(seen["tools"], json!(["search", "fetch", "outline", "status"]));
+            assert_eq!(seen["tools"], json!(["search", "fetch", "outline", "references", "status"]));
             assert_eq!(seen["search"]["results"][0]["content"], seen["fetch"]["text"]);
             assert!(seen["text"].as_str().unwrap().contains("\n```\n"), "{seen}");
             assert_eq!(seen["resources"][0], "chunk://default/README.md");

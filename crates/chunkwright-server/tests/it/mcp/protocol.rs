@@ -271,7 +271,7 @@ async fn a_server_says_what_it_is_to_clients_old_and_new() {
         assert_eq!(capabilities.keys().collect::<Vec<_>>(), ["completions", "prompts", "resources", "tools"]);
         assert_eq!(initialized["serverInfo"]["name"], "chunkwright");
         let tools = client.ask("tools/list", json!({})).await.unwrap();
-        assert_eq!((tools["tools"].as_array().unwrap().len(), tools.get("ttlMs")), (4, None), "{version}");
+        assert_eq!((tools["tools"].as_array().unwrap().len(), tools.get("ttlMs")), (5, None), "{version}");
     }
 }
 
@@ -487,4 +487,50 @@ async fn outlines_list_sections_and_documents_with_what_fetches_them() {
     let row = client.answer("outline", json!({ "id": "guide.md" })).await["rows"][2].clone();
     let section = client.answer("fetch", json!({ "id": row["id"] })).await;
     assert!(section["text"].as_str().unwrap().starts_with("## Section 1\n"), "{section}");
+}
+
+#[tokio::test]
+async fn references_list_the_lines_of_a_symbol_and_the_documents_about_a_document() {
+    let code = "class Router:\n    def route(self):\n        return 1\n\n\ndef make():\n    return Router().route()\n";
+    let index = Index::new(&[
+        ("src/app.py", code),
+        ("src/b.py", "x = 1\n"),
+        ("guide.md", "# Use\n\nA `Router` routes.\n"),
+    ]);
+    let client = index.client();
+    let rows = |answer: &Value| -> Vec<String> {
+        let rows = answer["rows"].as_array().unwrap().iter();
+        let row = |row: &Value| {
+            format!(
+                "{} {} {}",
+                row["role"].as_str().unwrap(),
+                row["line"],
+                row["text"].as_str().unwrap_or_default()
+            )
+        };
+        rows.map(row).collect()
+    };
+    let answer = client.answer("references", json!({ "symbol": "Router" })).await;
+    let expected = [
+        "definition 1 class Router:",
+        "member 2 def route(self):",
+        "documentation 3 A `Router` routes.",
+        "use 7 return Router().route()",
+    ];
+    assert_eq!(rows(&answer), expected, "{answer:#}");
+    let more = client.answer("references", json!({ "symbol": "Router", "offset": 2 })).await;
+    assert_eq!(rows(&more), expected[2..], "{more:#}");
+    let read = client.answer("fetch", json!({ "id": answer["rows"][0]["id"] })).await;
+    assert!(read["text"].as_str().unwrap().starts_with("class Router:"), "{read}");
+    let beside = client.answer("references", json!({ "symbol": "src/app.py" })).await;
+    assert_eq!(
+        (&beside["rows"][0]["id"], &beside["rows"][0]["role"]),
+        (&json!("src/b.py"), &json!("sibling"))
+    );
+    let none = client.answer("references", json!({ "symbol": "Nothing" })).await;
+    assert_eq!(
+        (rows(&none).len(), none["next_step"].as_str().unwrap().contains("`search`")),
+        (0, true),
+        "{none}"
+    );
 }

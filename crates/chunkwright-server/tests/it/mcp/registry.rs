@@ -14,7 +14,7 @@ use super::{Client, Index};
 /// A value for each argument that some tool requires.
 fn smallest(argument: &str) -> Value {
     match argument {
-        "query" => json!("ferry"),
+        "query" | "symbol" => json!("ferry"),
         "id" => json!("guide.md"),
         other => panic!("add a valid value of `{other}` here"),
     }
