@@ -34,6 +34,8 @@ pub enum NoticeCode {
     OverBudget,
     /// Hits were found, and the relevance of all is below what a hit must have.
     NothingRelevant,
+    /// Hits were found, and the relevance of all is so low that they probably do not answer.
+    ProbablyNoAnswer,
     /// The reranker failed, and the order is that of the stages.
     NotReranked,
     /// A hit is shown with its own text, because what is around it could not be read.

@@ -57,8 +57,8 @@ pub use related::{Related, Siblings, related, siblings};
 pub use report::{Away, Dominant, Failure, IndexReport, Moved, Nuls, Renamed, TokensByKind, WhyAway};
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
-    QueryWords, Ranked, SearchError, SearchOptions, Stage, StageWatch, Verdict, explain, rank, search,
-    search_all_versions,
+    QueryWords, Ranked, SearchError, SearchOptions, Stage, StageWatch, Verdict, WEAK, WordMatch, explain,
+    rank, search, search_all_versions,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, overlay_on, settle, settle_all};
 pub use stores::{OpenStore, STORES, StoreKind, open_store};

@@ -20,7 +20,7 @@ use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, St
 pub use explain::{Explained, Verdict, explain};
 use rank::{Asked, ask};
 pub use rank::{Ranked, rank};
-pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords};
+pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords, WEAK, WordMatch};
 
 use choose::{Choice, chosen, pinned, rerank};
 use judge::Judge;

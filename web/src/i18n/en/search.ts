@@ -146,6 +146,7 @@ export const search = (f: Format) => ({
     collection_skipped: "A collection was left out",
     over_budget: "Over the token budget",
     nothing_relevant: "Nothing relevant",
+    probably_no_answer: "Probably no answer",
     not_reranked: "Not reranked",
     not_expanded: "Not expanded",
     vectors_pending: "Vectors are missing",

@@ -175,6 +175,7 @@ export const search = (f: Format): Messages["search"] => ({
     collection_skipped: "Коллекция пропущена",
     over_budget: "Бюджет токенов исчерпан",
     nothing_relevant: "Ничего релевантного",
+    probably_no_answer: "Ответа, вероятно, нет",
     not_reranked: "Не переранжировано",
     not_expanded: "Не расширено",
     vectors_pending: "Не хватает векторов",

@@ -128,6 +128,7 @@ export const search = (f: Format): Messages["search"] => ({
     collection_skipped: "跳过了一个集合",
     over_budget: "超出 token 预算",
     nothing_relevant: "没有相关内容",
+    probably_no_answer: "可能没有答案",
     not_reranked: "未重排",
     not_expanded: "未扩展",
     vectors_pending: "缺少向量",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Below, DocumentInfo, Explained, Generation, Metadata, SearchError, StoreError,
+    Answer, Below, DocumentInfo, Explained, Generation, Kept, Metadata, SearchError, StoreError, WEAK,
 };
 use tracing::field::Empty;
 
@@ -170,6 +170,7 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     if !hits.is_empty() {
         notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
     }
+    notices.extend(weakness(&hits));
     if request.collapse_translations {
         hits = translations::collapsed(hits);
     }
@@ -194,6 +195,14 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
         budget = Some(kept);
     }
     Ok(SearchAnswer { found, searched, below, collections, budget, notices })
+}
+
+/// A notice if the relevance of all hits is low.
+fn weakness(hits: &[Hit]) -> Option<Notice> {
+    let known = hits.iter().map(|hit| hit.found.relevance.filter(|_| hit.found.kept != Kept::Pinned));
+    let best = known.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)?;
+    let message = format!("probably no answer here: the best hit has a relevance of {best}, below {WEAK}");
+    (best < WEAK).then(|| Notice::new(NoticeCode::ProbablyNoAnswer, message))
 }
 
 /// Maximum number of notices of one kind in an answer.

@@ -7,7 +7,9 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use chunkwright_engine::{Code, Filter, Found, Hit, IndexState, MAX_QUERY_CHARS, Metadata, SearchRequest};
+use chunkwright_engine::{
+    Code, Filter, Found, Hit, IndexState, MAX_QUERY_CHARS, Metadata, NoticeCode, SearchRequest,
+};
 use rmcp::model::JsonObject;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -120,6 +122,8 @@ struct Page {
     is_full: bool,
     max_tokens: usize,
     unfinished: Option<IndexState>,
+    /// Whether the results probably do not answer.
+    is_weak: bool,
 }
 
 impl Tool for Search {
@@ -168,7 +172,13 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     let (engine, started) = (server.engine(), Instant::now());
     let unfinished = server.unfinished();
     let max_tokens = server.options().max_tokens;
-    let page = |is_full| Page { offset: call.offset, is_full, max_tokens, unfinished: unfinished.clone() };
+    let page = |is_full| Page {
+        offset: call.offset,
+        is_full,
+        max_tokens,
+        unfinished: unfinished.clone(),
+        is_weak: false,
+    };
     let filter = call.filter.as_deref().map(Filter::parse).transpose();
     let filter = filter.map_err(chunkwright_engine::Error::from)?.unwrap_or_default();
     let named = call.collection.as_deref();
@@ -200,8 +210,9 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     let is_full = hits.len() == call.limit;
     let mut results: Vec<SearchResult> = hits.into_iter().map(|hit| SearchResult::new(hit, &usual)).collect();
     keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);
+    let is_weak = answer.notices.iter().any(|notice| notice.code == NoticeCode::ProbablyNoAnswer);
     let notices = answer.notices.into_iter().map(|notice| notice.message).collect();
-    Ok(SearchAnswer::new(results, notices, page(is_full)))
+    Ok(SearchAnswer::new(results, notices, Page { is_weak, ..page(is_full) }))
 }
 
 /// Keeps the outline of a document only with its best result, as far as there is room.
@@ -276,6 +287,9 @@ impl Page {
         if found == 0 {
             said.push_str("Nothing was found: search with other words; `status` lists the collections, `outline` their documents.");
             return said;
+        }
+        if self.is_weak {
+            said.push_str("Probably no answer here: search once more with other words, and say so if nothing better is found. ");
         }
         let without = results.iter().filter(|result| result.content.is_none()).count();
         said.push_str("Call `fetch` with the id of a result to read it in full, or with `DOC_ID#L10-L80` to read what stands around it.");
