@@ -119,8 +119,9 @@ fn what_is_fetched_is_the_source() {
 #[test]
 fn what_is_found_comes_with_its_section_once() {
     let folder = indexed();
-    let passages =
-        folder.run(&["search", "word1001 word1201 word2001", "-k", "3", "--expand", "parent"]).lines();
+    let query = "word1001 word1201 word2001";
+    let all = ["search", query, "-k", "3", "--expand", "parent", "--min-relevance", "0"];
+    let passages = folder.run(&all).lines();
     assert_eq!(passages.len(), 2, "{passages:?}");
     let ranks: Vec<Vec<u64>> = passages
         .iter()

@@ -170,7 +170,8 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     if !hits.is_empty() {
         notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
     }
-    notices.extend(weakness(&hits));
+    // Who sets a threshold judges by it.
+    notices.extend(weakness(&hits).filter(|_| request.min_relevance.is_none()));
     if request.collapse_translations {
         hits = translations::collapsed(hits);
     }
