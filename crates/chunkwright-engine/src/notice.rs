@@ -36,6 +36,8 @@ pub enum NoticeCode {
     NothingRelevant,
     /// The question is in another language than the documents, and no vectors that bridge that were searched.
     OtherLanguage,
+    /// Hits were found, and the relevance of all is so low that they probably do not answer.
+    ProbablyNoAnswer,
     /// The reranker failed, and the order is that of the stages.
     NotReranked,
     /// A hit is shown with its own text, because what is around it could not be read.

@@ -58,7 +58,7 @@ pub use report::{Away, Dominant, Failure, IndexReport, Moved, Nuls, Renamed, Tok
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
     NameRanking, Named, QueryWords, Ranked, Role, SearchError, SearchOptions, Stage, StageWatch, SymbolPlace,
-    SymbolPlaces, Verdict, explain, rank, search, search_all_versions, symbol_places,
+    SymbolPlaces, Verdict, WEAK, WordMatch, explain, rank, search, search_all_versions, symbol_places,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, overlay_on, settle, settle_all};
 pub use stores::{OpenStore, STORES, StoreKind, open_store};

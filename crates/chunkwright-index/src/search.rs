@@ -23,7 +23,7 @@ pub use explain::{Explained, Verdict, explain};
 pub use names::{Named, Role, SymbolPlace, SymbolPlaces, symbol_places};
 use rank::{Asked, ask};
 pub use rank::{Ranked, rank};
-pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords};
+pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords, WEAK, WordMatch};
 
 use choose::{Choice, chosen, pinned, rerank};
 use judge::Judge;

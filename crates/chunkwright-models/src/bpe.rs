@@ -59,11 +59,17 @@ impl Merges {
     /// Number of tokens of a word.
     pub(crate) fn count(&self, word: &[u8]) -> usize {
         if word.len() <= USUAL {
-            return self.merge(word);
+            return self.merge(word).0;
         }
         // Twice as long a window where one has no end that holds, until it is the whole word. No such word is known.
         let mut sizes = std::iter::successors(Some(WINDOW), |size| size.checked_mul(2));
         sizes.find_map(|size| self.count_by(word, size)).unwrap_or_default()
+    }
+
+    /// The token that a word is; `None` if it is several.
+    pub(crate) fn token(&self, word: &[u8]) -> Option<u32> {
+        let (count, first) = if word.len() <= USUAL { self.merge(word) } else { (0, NONE) };
+        (count == 1).then_some(first)
     }
 
     /// Number of tokens, in windows of `size` bytes; `None` if one of them has no end that holds.
@@ -130,8 +136,8 @@ impl Merges {
         ends
     }
 
-    /// Number of tokens of a word of usual length.
-    fn merge(&self, word: &[u8]) -> usize {
+    /// Number of tokens of a word of usual length, and the first of them.
+    fn merge(&self, word: &[u8]) -> (usize, u32) {
         let (mut tokens, mut merged) = ([0; USUAL], [NONE; USUAL]);
         let mut count = word.len();
         for (token, &byte) in tokens.iter_mut().zip(word) {
@@ -157,7 +163,7 @@ impl Merges {
                 merged[at] = self.merged(least, tokens[at + 1]);
             }
         }
-        count
+        (count, tokens[0])
     }
 
     /// The token that two neighbours merge into, or [`NONE`].
@@ -222,6 +228,10 @@ mod tests {
             for token in 0..bare.bpe.num_tokens() as u32 {
                 let bytes = bare.bpe.token_bytes(token);
                 assert_eq!(encoding.merges.count(bytes), 1, "{bytes:?}");
+                assert!(
+                    bytes.len() > super::USUAL || encoding.merges.token(bytes) == Some(token),
+                    "{bytes:?}"
+                );
             }
         }
     }

@@ -20,7 +20,6 @@ use chunkwright::{Chars, TokenCounter, Words};
 pub use estimate::Estimate;
 #[cfg(feature = "local")]
 pub use file::TokenizerFile;
-#[cfg(test)]
 pub(crate) use openai::Encoding;
 pub use openai::OpenAi;
 #[cfg(feature = "local")]

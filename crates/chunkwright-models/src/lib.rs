@@ -19,6 +19,7 @@ mod e5_file;
 pub mod embedders;
 pub mod install;
 pub mod notes;
+mod rarity;
 pub mod rerank;
 pub mod service;
 #[cfg(feature = "local")]
@@ -38,6 +39,7 @@ pub use embedders::{
 };
 pub use install::{InstallError, Installed, Removed, install, remove};
 pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};
+pub use rarity::rarity;
 pub use rerank::{
     RERANK_DIALECTS, RERANKERS, RerankError, RerankOptions, Reranker, is_remote_reranker, remote_reranker,
     reranker,

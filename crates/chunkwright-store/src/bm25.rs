@@ -60,7 +60,17 @@ impl TermCounts {
 
     /// Whether the term is there.
     pub fn has(&self, term: TermId) -> bool {
-        self.counts.binary_search_by_key(&term, |(id, _)| *id).is_ok()
+        self.count(term) > 0
+    }
+
+    /// How often the term is there.
+    pub fn count(&self, term: TermId) -> u32 {
+        self.counts.binary_search_by_key(&term, |(id, _)| *id).map_or(0, |at| self.counts[at].1)
+    }
+
+    /// The weight of a term that is there `count` times.
+    pub fn weight(&self, count: u32) -> f64 {
+        weight(count, norm(self.length))
     }
 
     /// The weight of each term in the text: the part of BM25 that does not depend on other texts.

@@ -357,12 +357,16 @@ fn rerankers(_: &Folder) -> String {
 
 fn calibrations(_: &Folder) -> String {
     let rows = std::iter::once(&LEXICAL).chain(CALIBRATIONS).map(|calibration| {
-        let Calibration { model, intercept, cosine_weight, coverage_weight, min_relevance, .. } = calibration;
-        let numbers = [intercept, cosine_weight, coverage_weight, min_relevance].map(f64::to_string);
-        let [intercept, cosine, coverage, least] = numbers;
-        [model.map_or_else(|| "words alone".to_owned(), code), intercept, cosine, coverage, least]
+        let Calibration { model, intercept, cosine_weight, coverage_weight, evidence_weight, .. } =
+            calibration;
+        let numbers =
+            [*intercept, *cosine_weight, *coverage_weight, *evidence_weight, calibration.min_relevance];
+        let [intercept, a, b, c, least] = numbers.map(|number| number.to_string());
+        [model.map_or_else(|| "words alone".to_owned(), code), intercept, a, b, c, least]
     });
-    table(["Model", "`intercept`", "`a` (cosine)", "`b` (coverage)", "Default threshold"], rows)
+    let columns = ["`intercept`", "`a` (cosine)", "`b` (coverage)", "`c` (evidence)", "Default threshold"];
+    let [intercept, a, b, c, least] = columns;
+    table(["Model", intercept, a, b, c, least], rows)
 }
 
 fn writers(_: &Folder) -> String {

@@ -45,7 +45,8 @@ fn three_repositories_are_searched_at_once_in_under_6000_tokens() {
     assert_eq!(all.len(), hits.len());
 
     // Over a hundred hits, of which 6,000 tokens are delivered.
-    let many = ["search", "word1 word101 word2003 end", "--all-collections", "-k", "150"];
+    let many =
+        ["search", "word1 word101 word2003 end", "--all-collections", "-k", "150", "--min-relevance", "0"];
     let run = folder.run(&[&many[..], &["--max-tokens", "6000", "-f", "json"]].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -99,7 +100,8 @@ fn a_collection_that_is_missing_empty_or_building_is_an_error_or_a_notice() {
 fn pages_are_reached_by_offset_and_end_at_the_candidates() {
     let folder = three_repositories();
     let ids = |flags: &[&str]| -> Vec<String> {
-        let run = folder.run(&[&["search", "word1 word7 end", "--all-collections"], flags].concat());
+        let all = ["search", "word1 word7 end", "--all-collections", "--min-relevance", "0"];
+        let run = folder.run(&[&all, flags].concat());
         run.lines().iter().map(|hit| format!("{} {}", hit["rank"], hit["chunk_id"])).collect()
     };
     assert_eq!([ids(&["-k", "7"]), ids(&["-k", "7", "--offset", "7"])].concat(), ids(&["-k", "14"]));

@@ -175,6 +175,31 @@ fn pages_follow_one_another_where_hits_are_left_out_for_their_relevance() {
 }
 
 #[test]
+fn a_question_about_something_else_finds_nothing_or_is_said_to_have_no_answer() {
+    let text = "# State\n\nShare the state of handlers: wrap it in a lock, and lock it before each access to the state.\n";
+    let shelf = Shelf::new();
+    shelf.put("state", None, &[("state.md", text)]);
+    shelf.put("other", None, &[("api.md", ENGLISH)]);
+    let engine = shelf.engine(None);
+    for (query, count, is_weak) in [
+        ("lock the state of handlers", 1, false),
+        ("lock", 1, false),
+        ("terraform state locking", 1, true),
+        ("kubernetes ingress annotations", 0, false),
+        ("frobnicate_lock", 0, false),
+    ] {
+        for names in [&["state"][..], &["other", "state"]] {
+            let answer = engine.search(&of(names, query)).unwrap();
+            let says_so = codes(&answer).contains(&NoticeCode::ProbablyNoAnswer);
+            assert_eq!((hits(&answer).len(), says_so), (count, is_weak), "{query} {:?}", answer.notices);
+            // Who sets a threshold judges by it.
+            let own = SearchRequest { min_relevance: Some(0.0), ..of(names, query) };
+            assert!(!codes(&engine.search(&own).unwrap()).contains(&NoticeCode::ProbablyNoAnswer));
+        }
+    }
+}
+
+#[test]
 fn of_the_next_hits_of_all_collections_the_most_relevant_is_next() {
     let (shelf, query) = (three(), "request запрос 请求");
     let engine = shelf.engine(None);

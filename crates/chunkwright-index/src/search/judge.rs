@@ -109,15 +109,15 @@ impl<'a> Scale<'a> {
 
     /// The relevance of a chunk; `None` if unknown. A chunk without a vector is judged lexically.
     pub(super) fn relevance(&self, cosine: Option<f64>, chunk: &StoredChunk) -> Option<f64> {
-        let coverage = self.words.coverage(&chunk.terms);
+        let words = self.words.matched(&chunk.record.text, &chunk.terms);
         match cosine {
             Some(_)
                 if self.calibration.is_multilingual && self.words.is_question_across(&chunk.record.text) =>
             {
                 None
             }
-            Some(cosine) => Some(self.calibration.relevance(cosine, coverage)),
-            None => Some(LEXICAL.relevance(0.0, coverage)),
+            Some(cosine) => Some(self.calibration.relevance(cosine, words)),
+            None => Some(LEXICAL.relevance(0.0, words)),
         }
     }
 

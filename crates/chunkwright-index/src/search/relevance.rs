@@ -1,22 +1,25 @@
 //! Relevance of a chunk to a query, on one scale for every query.
 //!
 //! The score of a hit orders the hits of one search and means nothing beyond that: BM25 and the fused score of the best
-//! hit are high even for gibberish. Relevance does not depend on other chunks or other queries:
+//! hit are high even for a question about something else. Relevance does not depend on other chunks or other queries:
 //!
 //! ```text
-//! relevance = 1 / (1 + exp(-(intercept + cosine_weight * cosine + coverage_weight * coverage)))
+//! relevance = 1 / (1 + exp(-(intercept + a * cosine + b * coverage + c * evidence)))
 //! ```
 //!
 //! * `cosine` is the dot product of the vectors of the query and the chunk's text, both of length 1;
-//! * `coverage` is the share of the query's words that the chunk's text has, in which a function word counts
-//!   [`FUNCTION_WORD`] and any other word 1.
+//! * `coverage` is the share of the query's words that the chunk's text has, each counted by its [`rarity`] in general
+//!   language and a function word [`FUNCTION_WORD`];
+//! * `evidence` is `ln(1 + sum)` over the words that it has, of the rarity times the BM25 weight in the text: the half
+//!   of a long question says more than the half of two words.
 //!
-//! Unlike BM25, it uses no statistics of the collection: a query and a chunk have the same relevance in every store,
-//! beside any other documents, whatever the filter, the fusion and the reranker. Weighting words by their rarity in the
-//! collection, instead of a list of function words, separated nonsense from questions less well.
+//! So the rare words decide: `state` and `lock` are in any program, and a chunk without the `terraform` that was asked
+//! for is about something else. It uses no statistics of the collection: a query and a chunk have the same relevance in
+//! every store, beside any other documents, whatever the filter, the fusion and the reranker. `eval/relevance.md` has
+//! the figures of rarity in the collection, which separates no better.
 //!
 //! Coefficients belong to a model: [`CALIBRATIONS`] is their table. If no vectors were compared, or the model does not
-//! read most of the query, they are [`LEXICAL`].
+//! read most of the query, they are [`LEXICAL`]. A hit below [`WEAK`] probably does not answer.
 //!
 //! Relevance is unknown if vectors of a model outside the table were compared, if only sparse vectors were compared,
 //! and for a text in another script than the question where the model reads both: words cannot match there, and the
@@ -24,14 +27,20 @@
 //! A query without a function word does not count as a question (nonsense rarely has one), so it is judged across
 //! scripts too.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use chunkwright_models::rarity;
 use chunkwright_store::analysis;
 use chunkwright_store::bm25::{TermCounts, TermId, term_id};
 
-/// The coefficients that turn cosine and coverage into a relevance, with the default threshold.
+/// The relevance below which a hit probably does not answer the query: of questions and of questions about something
+/// else, as many of each, most that end here are about something else.
+pub const WEAK: f64 = 0.5;
+
+/// The coefficients that turn cosine, coverage and evidence into a relevance, with the default threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
     /// The model's name, as stored beside vectors; `None` for the lexical calibration.
@@ -42,6 +51,8 @@ pub struct Calibration {
     pub cosine_weight: f64,
     /// The weight of the coverage.
     pub coverage_weight: f64,
+    /// The weight of the evidence.
+    pub evidence_weight: f64,
     /// Whether the model reads several scripts, so that a text may answer a question in another one.
     pub is_multilingual: bool,
     /// The default least relevance of a hit.
@@ -51,37 +62,52 @@ pub struct Calibration {
 /// The lexical calibration.
 pub const LEXICAL: Calibration = Calibration {
     model: None,
-    intercept: -4.2,
+    intercept: -7.2,
     cosine_weight: 0.0,
-    coverage_weight: 14.5,
+    coverage_weight: 7.7,
+    evidence_weight: 5.1,
     is_multilingual: false,
-    min_relevance: 0.15,
+    min_relevance: 0.07,
 };
 
-/// The calibrations of models. Fitted by logistic regression, on one half of the question sets that `eval/relevance.md`
-/// names, to separate chunks that contain the answer from the results of nonsense queries; that page has the figures of
-/// the other half.
+/// The calibrations of models. Fitted by logistic regression, on one half of the repositories that `eval/relevance.md`
+/// names, to separate chunks that contain the answer from what questions of other repositories find; that page has the
+/// figures of the other half.
 pub const CALIBRATIONS: &[Calibration] = &[
     Calibration {
         model: Some("multilingual-e5-small"),
-        intercept: -39.6,
-        cosine_weight: 43.4,
-        coverage_weight: 12.7,
+        intercept: -44.9,
+        cosine_weight: 48.4,
+        coverage_weight: 8.7,
+        evidence_weight: 1.9,
         is_multilingual: true,
-        min_relevance: 0.45,
+        min_relevance: 0.12,
     },
     Calibration {
         model: Some("wordllama-l2-supercat-256"),
-        intercept: -5.2,
-        cosine_weight: 5.9,
-        coverage_weight: 13.0,
+        intercept: -6.6,
+        cosine_weight: 0.2,
+        coverage_weight: 8.2,
+        evidence_weight: 4.2,
         is_multilingual: false,
-        min_relevance: 0.3,
+        min_relevance: 0.08,
     },
 ];
 
-/// Weight of a function word in the coverage; any other word counts 1.
-pub(super) const FUNCTION_WORD: f64 = 0.1;
+/// Rarity of a function word.
+const FUNCTION_WORD: f64 = 0.05;
+
+/// The share of an identifier that all its parts make where the text does not have it as a whole.
+const PARTS: f64 = 0.3;
+
+/// The share of a word for which the text has one that differs in a letter.
+const MISSPELT: f64 = 0.7;
+
+/// Length of the shortest word that may be misspelt, in letters.
+const LEAST_MISSPELT: usize = 5;
+
+/// Number of words of a query that may be misspelt.
+const MOST_MISSPELT: usize = 16;
 
 /// Words that nearly every text and question has: English, Russian.
 const FUNCTION_WORDS: &str = "a about after all also an and any are as at be been before being between but by can could \
@@ -145,7 +171,28 @@ struct Word {
     whole: Option<TermId>,
     /// The term, or the terms of an identifier's parts, with their lengths in characters.
     parts: Vec<(TermId, usize)>,
-    weight: f64,
+    /// Its letters and digits in lower case, if it is an identifier or may be misspelt.
+    letters: String,
+    /// How rare it is.
+    rarity: f64,
+    is_function: bool,
+}
+
+/// How the words of a query and a text match.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WordMatch {
+    /// The share of the words that the text has, by rarity, from 0 to 1; 0 if the query has no words.
+    pub coverage: f64,
+    /// What those words weigh in the text, from 0.
+    pub evidence: f64,
+}
+
+/// A text in which words are looked for.
+struct Text<'a> {
+    content: &'a str,
+    terms: &'a TermCounts,
+    squeezed: OnceCell<String>,
+    words: OnceCell<Vec<String>>,
 }
 
 impl QueryWords {
@@ -156,59 +203,120 @@ impl QueryWords {
         Self::of_terms(query, &terms)
     }
 
-    /// The words of `query`, whose analysis gave these terms.
+    /// The words of `query`, each once, whose analysis gave these terms.
     pub(super) fn of_terms(query: &str, terms: &[(String, Range<usize>)]) -> Self {
         let mut words: Vec<Word> = Vec::new();
+        let mut unknown = 0;
         for (term, range) in terms {
-            let range = range.clone();
+            let (range, surface) = (range.clone(), &query[range.clone()]);
             let id = term_id(term);
             // A whole identifier comes after its parts, which are the last words.
             if words.last().is_some_and(|last| range.start <= last.range.start) {
                 let first = words.partition_point(|word| word.range.start < range.start);
                 let mut parts = std::mem::take(&mut words[first].parts);
                 parts.extend(words.drain(first..).flat_map(|word| word.parts));
-                words.push(Word { range, whole: Some(id), parts, weight: 1.0 });
+                let (letters, rarity) = (squeezed(surface), rarity(surface));
+                words.push(Word { range, whole: Some(id), parts, letters, rarity, is_function: false });
                 continue;
             }
             let is_function =
                 FUNCTION_TERMS.contains(&id) || term.chars().any(|c| FUNCTION_CHARACTERS.contains(c));
-            let length = query[range.clone()].chars().count();
-            let weight = if is_function { FUNCTION_WORD } else { 1.0 };
-            words.push(Word { range, whole: None, parts: vec![(id, length)], weight });
+            let (length, own) = (surface.chars().count(), rarity(surface));
+            let letters = if own >= 1.0 && length >= LEAST_MISSPELT && unknown < MOST_MISSPELT {
+                unknown += 1;
+                squeezed(surface)
+            } else {
+                String::new()
+            };
+            let rarity = if is_function { FUNCTION_WORD } else { own.min(rarity(term)) };
+            words.push(Word { range, whole: None, parts: vec![(id, length)], letters, rarity, is_function });
         }
+        let mut seen = HashSet::new();
+        words.retain(|word| seen.insert(word.whole.unwrap_or(word.parts[0].0)));
         Self { words, script: Script::of(query) }
     }
 
     /// Returns whether it has function words, as questions do, and `text` is in another script, so that coverage means
     /// nothing.
     pub fn is_question_across(&self, text: &str) -> bool {
-        let has_function_word = self.words.iter().any(|word| word.weight < 1.0);
+        let has_function_word = self.words.iter().any(|word| word.is_function);
         has_function_word && self.script.zip(Script::of(text)).is_some_and(|(query, text)| query != text)
     }
 
-    /// The share of the words that a text has, from 0 to 1; 0 if the query has no words.
-    pub fn coverage(&self, terms: &TermCounts) -> f64 {
-        let (mut all, mut had) = (0.0, 0.0);
+    /// How the words and a text match that is found by `terms`.
+    pub fn matched(&self, text: &str, terms: &TermCounts) -> WordMatch {
+        let text = Text { content: text, terms, squeezed: OnceCell::new(), words: OnceCell::new() };
+        let (mut all, mut had, mut weight) = (0.0, 0.0, 0.0);
         for word in &self.words {
-            all += word.weight;
-            had += word.weight * word.coverage(terms);
+            let (share, count) = word.found_in(&text);
+            all += word.rarity;
+            had += word.rarity * share;
+            weight += word.rarity * share * terms.weight(count);
         }
-        if all > 0.0 { had / all } else { 0.0 }
+        let coverage = if all > 0.0 { had / all } else { 0.0 };
+        WordMatch { coverage, evidence: weight.ln_1p() }
     }
 }
 
 impl Word {
-    /// The share of the word that a text has, from 0 to 1. If an identifier is not there as a whole, its parts count by
-    /// length, except single letters and digits, which any text has.
-    fn coverage(&self, terms: &TermCounts) -> f64 {
-        match self.whole {
-            Some(whole) if terms.has(whole) => return 1.0,
-            None => return f64::from(u8::from(terms.has(self.parts[0].0))),
-            Some(_) => {}
+    /// The share of the word that a text has, from 0 to 1, and how often.
+    fn found_in(&self, text: &Text<'_>) -> (f64, u32) {
+        let count = text.terms.count(self.whole.unwrap_or(self.parts[0].0));
+        if count > 0 {
+            return (1.0, count);
         }
+        if self.whole.is_none() {
+            let is_misspelt = !self.letters.is_empty() && text.has_like(&self.letters);
+            return (if is_misspelt { MISSPELT } else { 0.0 }, 1);
+        }
+        // Parts count by length, except single letters and digits, which any text has.
         let all: usize = self.parts.iter().map(|(_, length)| length).sum();
-        let had = self.parts.iter().filter(|(part, length)| *length > 1 && terms.has(*part));
-        had.map(|(_, length)| *length).sum::<usize>() as f64 / all.max(1) as f64
+        let had = self.parts.iter().filter(|(part, length)| *length > 1 && text.terms.has(*part));
+        let had = had.map(|(_, length)| *length).sum::<usize>();
+        if had == all && text.has_squeezed(&self.letters) {
+            return (1.0, 1);
+        }
+        (PARTS * had as f64 / all.max(1) as f64, 1)
+    }
+}
+
+impl Text<'_> {
+    /// Returns whether an identifier is there, however its parts are joined: `parseHeader` as `parse_header`.
+    fn has_squeezed(&self, letters: &str) -> bool {
+        self.squeezed.get_or_init(|| squeezed(self.content)).contains(letters)
+    }
+
+    /// Returns whether a word is there that differs in one letter, or in the order of two.
+    fn has_like(&self, letters: &str) -> bool {
+        let words = || {
+            let words = self.content.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+            words.filter(|word| word.len() >= LEAST_MISSPELT - 1).collect()
+        };
+        self.words.get_or_init(words).iter().any(|word| is_misspelt(letters, word))
+    }
+}
+
+/// The letters and digits of a text, in lower case.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns whether two words differ in at most one letter, or in the order of two neighbours.
+fn is_misspelt(a: &str, b: &str) -> bool {
+    if a.len().abs_diff(b.len()) > char::MAX.len_utf8() {
+        return false;
+    }
+    let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
+        pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+    };
+    let start = same(&mut a.chars().zip(b.chars()));
+    let (a, b) = (&a[start..], &b[start..]);
+    let end = same(&mut a.chars().rev().zip(b.chars().rev()));
+    let (mut a, mut b) = (a[..a.len() - end].chars(), b[..b.len() - end].chars());
+    match ([a.next(), a.next(), a.next()], [b.next(), b.next(), b.next()]) {
+        ([_, None, None], [_, None, None]) => true,
+        ([Some(a), Some(b), None], [Some(c), Some(d), None]) => (a, b) == (d, c),
+        _ => false,
     }
 }
 
@@ -219,8 +327,9 @@ impl Calibration {
     }
 
     /// The relevance, from 0 to 1, to 3 decimals: every store compares vectors to at least 5.
-    pub fn relevance(&self, cosine: f64, coverage: f64) -> f64 {
-        let sum = self.intercept + self.cosine_weight * cosine + self.coverage_weight * coverage;
+    pub fn relevance(&self, cosine: f64, WordMatch { coverage, evidence }: WordMatch) -> f64 {
+        let words = self.coverage_weight * coverage + self.evidence_weight * evidence;
+        let sum = self.intercept + self.cosine_weight * cosine + words;
         (1000.0 / (1.0 + (-sum).exp())).round() / 1000.0
     }
 }
@@ -231,14 +340,15 @@ mod tests {
 
     #[track_caller]
     fn check(query: &str, text: &str, coverage: f64) {
-        let found = QueryWords::of(query).coverage(&TermCounts::of(text));
+        let found = QueryWords::of(query).matched(text, &TermCounts::of(text)).coverage;
         assert!((found - coverage).abs() < 1e-9, "{query}: {found}, not {coverage}");
     }
 
     #[test]
     fn the_coverage_is_the_share_of_words_that_a_text_has() {
-        check("archive folder", "Unpack the archives.", 0.5);
-        check("папки и файлы", "Откройте папку", 1.0 / 2.1);
+        let [archive, folder] = ["archive", "folder"].map(rarity);
+        check("archive folder", "Unpack the archives.", archive / (archive + folder));
+        check("archive archive folder", "Unpack the archives.", archive / (archive + folder));
         check("压缩", "下载压缩包", 1.0);
         check("猫", "黑猫很可爱", 1.0);
         check("", "anything", 0.0);
@@ -250,24 +360,79 @@ mod tests {
         // A comparison of each word with all earlier ones would take far too long.
         for unit in ["max_size{} ", "word{} ", "字", "Ａ"] {
             let query: String = (0..100_000).map(|number| unit.replace("{}", &number.to_string())).collect();
-            assert!(QueryWords::of(&query).coverage(&TermCounts::of("nothing of it")) < 1e-9, "{unit}");
+            let text = "nothing of it";
+            assert!(QueryWords::of(&query).matched(text, &TermCounts::of(text)).coverage < 1e-9, "{unit}");
         }
     }
 
     #[test]
     fn function_words_count_little() {
-        check("what is the archive", "an archive", 1.0 / 1.3);
-        check("what is the archive", "what is the folder", 0.3 / 1.3);
-        check("什么数据", "数据", 1.0 / 1.2);
+        let archive = rarity("archive");
+        check("what is the archive", "an archive", archive / (archive + 0.15));
+        check("what is the archive", "what is the folder", 0.15 / (archive + 0.15));
+        // A word is as common as its stem.
+        check("папки и файлы", "и", 0.05 / (0.05 + rarity("папк") + rarity("файл")));
+        check("什么数据", "数据", rarity("数据") / (rarity("数据") + 0.1));
         check("what is it", "what it is", 1.0);
     }
 
     #[test]
     fn an_identifier_is_one_word_however_many_parts_it_has() {
         check("maxChunkSize", "set `maxChunkSize`", 1.0);
-        check("maxChunkSize", "the chunk", 5.0 / 12.0);
-        check("maxChunkSize archive", "the maximum size of an archive", 2.0 / 3.0);
+        check("maxChunkSize", "the chunk", PARTS * 5.0 / 12.0);
+        check("maxChunkSize", "the size of the largest chunk at most, or the max of it", PARTS);
+        check("maxChunkSize", "set max_chunk_size, or --max-chunk-size", 1.0);
         check("3f9a2c7e", "3 of 9 are a, 2 of 7 are c, f or e", 0.0);
+    }
+
+    #[test]
+    fn a_word_that_is_in_no_vocabulary_may_be_misspelt() {
+        for (query, text, share) in [
+            ("Kafak", "Apache Kafka", MISSPELT),
+            ("mesages", "send messages", MISSPELT),
+            ("konfigure", "configure it", MISSPELT),
+            ("конфигурацяи", "файл конфигурации", MISSPELT),
+            ("zoomba", "the zoo", 0.0),
+            // It is a word of its own.
+            ("docker", "a locker", 0.0),
+        ] {
+            check(query, text, share);
+        }
+    }
+
+    #[test]
+    fn an_identifier_is_relevant_where_it_is_and_not_where_only_its_parts_are() {
+        let relevance = |query: &str, text: &str| {
+            LEXICAL.relevance(0.0, QueryWords::of(query).matched(text, &TermCounts::of(text)))
+        };
+        let filler = "other words that stand around it and make the text as long as a chunk is ".repeat(15);
+        for (query, text) in [
+            ("url_for", "def url_for(endpoint): return build(endpoint)"),
+            ("Router", "a Router for requests"),
+            ("IntoResponse", "impl IntoResponse for Html"),
+            ("state", "the state of the handler"),
+        ] {
+            let text = format!("{text}. {filler}");
+            assert!(relevance(query, &text) > WEAK, "{query}: {}", relevance(query, &text));
+            let absent = format!("{query}_frobnicate");
+            assert!(
+                relevance(&absent, &text) < LEXICAL.min_relevance,
+                "{absent}: {}",
+                relevance(&absent, &text)
+            );
+        }
+        let (parts, whole) = ("attach the handler to a route", "attach_handler");
+        assert!(relevance(whole, parts) < LEXICAL.min_relevance, "{}", relevance(whole, parts));
+    }
+
+    #[test]
+    fn a_question_about_something_else_is_weak_although_its_common_words_are_there() {
+        let text =
+            "Share the state of handlers: wrap it in a lock, and lock it before each access to the state.";
+        let relevance =
+            |query: &str| LEXICAL.relevance(0.0, QueryWords::of(query).matched(text, &TermCounts::of(text)));
+        assert!(relevance("terraform state locking") < WEAK, "{}", relevance("terraform state locking"));
+        assert!(relevance("lock the state of a handler") > 0.9);
     }
 
     #[test]
@@ -289,8 +454,8 @@ mod tests {
     #[test]
     fn every_calibration_grows_with_what_speaks_for_a_chunk() {
         for calibration in CALIBRATIONS.iter().chain([&LEXICAL]) {
-            let none = calibration.relevance(0.0, 0.0);
-            let all = calibration.relevance(1.0, 1.0);
+            let none = calibration.relevance(0.0, WordMatch::default());
+            let all = calibration.relevance(1.0, WordMatch { coverage: 1.0, evidence: 1.0 });
             assert!((0.0..calibration.min_relevance).contains(&none), "{calibration:?}: {none}");
             assert!(all > 0.9 && all <= 1.0, "{calibration:?}: {all}");
         }

@@ -60,10 +60,10 @@ fn the_relevance_is_the_formula_of_cosine_and_coverage_in_every_store() {
             for mode in [Mode::Lexical, Mode::Hybrid, Mode::Dense] {
                 for hit in ask(&fixture, query, &by_mode(mode)).hits {
                     let words = QueryWords::of(query);
-                    let coverage = words.coverage(&TermCounts::of(&hit.record.text));
+                    let words = words.matched(&hit.record.text, &TermCounts::of(&hit.record.text));
                     let expected = match mode {
-                        Mode::Lexical => LEXICAL.relevance(0.0, coverage),
-                        _ => calibrated().1.relevance(hit.dense.unwrap().score, coverage),
+                        Mode::Lexical => LEXICAL.relevance(0.0, words),
+                        _ => calibrated().1.relevance(hit.dense.unwrap().score, words),
                     };
                     let found = hit.relevance.unwrap();
                     assert!(
@@ -253,6 +253,7 @@ fn a_query_without_its_model_is_judged_by_words() {
     let answer =
         search(&*fixture.store, &now(&*fixture.store), Models::default(), "archive", &by_mode(Mode::Hybrid))
             .unwrap();
-    let coverage = QueryWords::of("archive").coverage(&TermCounts::of(&answer.hits[0].record.text));
-    assert_eq!(answer.hits[0].relevance, Some(LEXICAL.relevance(0.0, coverage)));
+    let text = &answer.hits[0].record.text;
+    let words = QueryWords::of("archive").matched(text, &TermCounts::of(text));
+    assert_eq!(answer.hits[0].relevance, Some(LEXICAL.relevance(0.0, words)));
 }

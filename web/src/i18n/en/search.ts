@@ -159,6 +159,7 @@ export const search = (f: Format) => ({
     over_budget: "Over the token budget",
     nothing_relevant: "Nothing relevant",
     other_language: "Another language",
+    probably_no_answer: "Probably no answer",
     not_reranked: "Not reranked",
     not_expanded: "Not expanded",
     vectors_pending: "Vectors are missing",

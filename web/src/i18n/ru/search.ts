@@ -183,6 +183,7 @@ export const search = (f: Format): Messages["search"] => ({
     over_budget: "Бюджет токенов исчерпан",
     nothing_relevant: "Ничего релевантного",
     other_language: "Другой язык",
+    probably_no_answer: "Ответа, вероятно, нет",
     not_reranked: "Не переранжировано",
     not_expanded: "Не расширено",
     vectors_pending: "Не хватает векторов",

@@ -136,6 +136,7 @@ export const search = (f: Format): Messages["search"] => ({
     over_budget: "超出 token 预算",
     nothing_relevant: "没有相关内容",
     other_language: "语言不同",
+    probably_no_answer: "可能没有答案",
     not_reranked: "未重排",
     not_expanded: "未扩展",
     vectors_pending: "缺少向量",

@@ -8,7 +8,7 @@ export interface Run {
   kind: Kind;
 }
 
-/** Words that nearly every text has: they count a tenth in the relevance, and are marked as faintly. */
+/** Words that nearly every text has: they count little in the relevance, and are marked as faintly. */
 const COMMON = new Set(
   (
     "a about after all also an and any are as at be been before being between but by can could did do does done during each for from had has have he how i if in "

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Below, DocumentInfo, Explained, Generation, Metadata, SearchError, Store, StoreError,
+    Answer, Below, DocumentInfo, Explained, Generation, Kept, Metadata, SearchError, Store, StoreError, WEAK,
 };
 use tracing::field::Empty;
 
@@ -174,6 +174,8 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     if !hits.is_empty() {
         notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
     }
+    // Who sets a threshold judges by it.
+    notices.extend(weakness(&hits).filter(|_| request.min_relevance.is_none()));
     hits.truncate(page.end);
     hits.drain(..page.start.min(hits.len()));
     let with_hits: HashSet<&str> = hits.iter().map(|hit| hit.collection.as_str()).collect();
@@ -270,6 +272,14 @@ impl Ranked<'_> {
             }
         }
     }
+}
+
+/// A notice if the relevance of all hits is low.
+fn weakness(hits: &[Hit]) -> Option<Notice> {
+    let known = hits.iter().map(|hit| hit.found.relevance.filter(|_| hit.found.kept != Kept::Pinned));
+    let best = known.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)?;
+    let message = format!("probably no answer here: the best hit has a relevance of {best}, below {WEAK}");
+    (best < WEAK).then(|| Notice::new(NoticeCode::ProbablyNoAnswer, message))
 }
 
 /// Maximum number of notices of one kind in an answer.

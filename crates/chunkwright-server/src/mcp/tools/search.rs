@@ -109,6 +109,8 @@ struct Page {
     is_full: bool,
     max_tokens: usize,
     unfinished: Option<IndexState>,
+    /// Whether the results probably do not answer.
+    is_weak: bool,
 }
 
 impl Tool for Search {
@@ -181,7 +183,7 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     let max_tokens = server.options().max_tokens;
     let mut request = call.request(max_tokens)?;
     let offset = request.offset;
-    let page = |is_full| Page { offset, is_full, max_tokens, unfinished: unfinished.clone() };
+    let page = |is_full| Page { offset, is_full, max_tokens, unfinished: unfinished.clone(), is_weak: false };
     let named = call.collection.as_deref();
     request.all_collections = named.is_none() && scope::means_all(engine)?;
     // In the default collection, the id of a chunk is enough.
@@ -219,10 +221,12 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
         }
     }
     // `status` says of which model the vectors are. A notice names an option as the flag of a command.
-    let worth_saying = |notice: &Notice| notice.code != NoticeCode::NoVectors;
+    let is_weak = answer.notices.iter().any(|notice| notice.code == NoticeCode::ProbablyNoAnswer);
+    let worth_saying =
+        |notice: &Notice| !matches!(notice.code, NoticeCode::NoVectors | NoticeCode::ProbablyNoAnswer);
     let notice = |notice: Notice| notice.message.replace("`--min-relevance 0`", "`min_relevance` 0");
     let notices = answer.notices.into_iter().filter(worth_saying).map(notice).collect();
-    Ok(SearchAnswer::new(results, notices, page(is_full)))
+    Ok(SearchAnswer::new(results, notices, Page { is_weak, ..page(is_full) }))
 }
 
 impl SearchAnswer {
@@ -250,6 +254,9 @@ impl Page {
         if found == 0 {
             said.push_str("Nothing was found: search with other words; `status` lists the collections, `outline` their documents.");
             return said;
+        }
+        if self.is_weak {
+            said.push_str("Probably no answer here: search once more with other words, and say so if nothing better is found. ");
         }
         let next = self.offset + results.len();
         if results.len() < found {

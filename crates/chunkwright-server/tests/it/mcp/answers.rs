@@ -251,3 +251,15 @@ async fn the_tool_that_writes_brings_a_collection_up_to_date_with_its_folders() 
     assert_eq!(found["results"][0]["doc_id"], "new.md");
     assert!(client.failure("index", json!({ "collection": "none" })).await.contains("`none`"));
 }
+
+#[tokio::test]
+async fn results_that_are_about_something_else_say_that_there_is_probably_no_answer() {
+    let text = "# State\n\nShare the state of handlers: wrap it in a lock, and lock it before each access to the state.\n";
+    let index = Index::new(&[("state.md", text)]);
+    let client = index.client_of(McpOptions::default());
+    for (query, is_weak) in [("terraform state locking", true), ("lock the state", false), ("ingress", false)]
+    {
+        let result = client.call("search", json!({ "query": query })).await.to_string();
+        assert_eq!(result.contains("Probably no answer here"), is_weak, "{query}: {result}");
+    }
+}
