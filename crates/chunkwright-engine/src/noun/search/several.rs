@@ -189,6 +189,11 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     if !hits.is_empty() {
         notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
     }
+    // One collection in the language of the question is enough.
+    let across = notices.iter().filter(|notice| notice.code == NoticeCode::OtherLanguage).count();
+    if across < found.len() {
+        notices.retain(|notice| notice.code != NoticeCode::OtherLanguage);
+    }
     if request.collapse_translations {
         hits = translations::collapsed(hits);
     }
