@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::cli::Folder;
+use crate::cli::{Folder, guide};
 use crate::docs::{installed_models, link_models};
 use crate::mcp::Agent;
 
@@ -138,4 +138,27 @@ fn several_folders_are_a_collection_each_and_searched_together() {
         std::thread::yield_now();
     }
     assert_eq!(agent.leave().0, 0);
+}
+
+#[test]
+fn models_that_come_and_go_are_followed_at_the_next_start() {
+    let Some(models) = installed_models(&["static"]) else { return };
+    let folder = Folder::new(&[("docs/guide.md", &guide(2))]);
+    let own = folder.home().join(".local/share/chunkwright/models");
+    fs::create_dir_all(&own).unwrap();
+    for expected in ["", "wordllama", ""] {
+        if expected.is_empty() {
+            // There is none at first.
+            let _ = fs::remove_file(own.join("static"));
+        } else {
+            std::os::unix::fs::symlink(models.join("static"), own.join("static")).unwrap();
+        }
+        let mut agent = Agent::start(&folder, &["docs", "-q"]);
+        agent.wait();
+        let (chunks, pending, model) = collection(&mut agent);
+        assert!(chunks > 0 && pending == 0, "{chunks} {pending}");
+        assert_eq!(model.split('-').next(), Some(expected));
+        assert!(!found(&mut agent, "guide").is_empty());
+        assert_eq!(agent.leave().0, 0);
+    }
 }

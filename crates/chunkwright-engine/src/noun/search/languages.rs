@@ -24,9 +24,9 @@ enum Script {
 }
 
 impl Script {
-    /// The script of most letters of a text; `None` for a text without letters.
-    fn of(text: &str) -> Option<Self> {
-        let mut counts = [0_usize; 4];
+    /// The script of most letters of a text, which has more than `least` of them; `None` if there is no such script.
+    fn of(text: &str, least: f64) -> Option<Self> {
+        let mut counts = [0_u32; 4];
         for letter in text.chars().filter(|c| c.is_alphabetic()) {
             let (script, weight) = match letter {
                 ..='\u{024F}' => (Self::Latin, 1),
@@ -37,10 +37,9 @@ impl Script {
             };
             counts[script as usize] += weight;
         }
+        let least = f64::from(counts.iter().sum::<u32>()) * least;
         let all = [Self::Latin, Self::Cyrillic, Self::EastAsian, Self::Other];
-        all.into_iter()
-            .max_by_key(|script| counts[*script as usize])
-            .filter(|script| counts[*script as usize] > 0)
+        all.into_iter().find(|script| f64::from(counts[*script as usize]) > least)
     }
 }
 
@@ -54,7 +53,7 @@ impl Snapshot {
     pub(super) fn notice_of_languages(&self, query: &str, answer: &Answer) -> Result<Option<Notice>, Error> {
         let generation = self.generation();
         let model = generation.spec.model.as_ref().filter(|_| answer.degraded.is_none());
-        let Some(script) = Script::of(query).filter(|script| is_question(query, *script)) else {
+        let Some(script) = Script::of(query, 0.6).filter(|script| is_question(query, *script)) else {
             return Ok(None);
         };
         let texts: Vec<String> = if answer.hits.is_empty() {
@@ -64,7 +63,7 @@ impl Snapshot {
         } else {
             answer.hits.iter().map(|hit| hit.record.content.clone()).collect()
         };
-        let scripts: Vec<Script> = texts.iter().filter_map(|text| Script::of(text)).collect();
+        let scripts: Vec<Script> = texts.iter().filter_map(|text| Script::of(text, 0.5)).collect();
         let across = scripts.iter().filter(|other| **other != script).count();
         if across * 2 <= scripts.len() {
             return Ok(None);
@@ -114,9 +113,10 @@ mod tests {
             ("数据库 pool 怎么连接", Script::EastAsian, true),
             ("как подключить базу?", Script::Cyrillic, true),
         ] {
-            assert_eq!(Script::of(query), Some(script), "{query}");
+            assert_eq!(Script::of(query, 0.6), Some(script), "{query}");
             assert_eq!(is_question(query, script), is_one, "{query}");
         }
-        assert_eq!(Script::of("404 != 500"), None);
+        assert_eq!(Script::of("404 != 500", 0.6), None);
+        assert_eq!(Script::of("retry request pause 请求 重试 запрос", 0.6), None);
     }
 }

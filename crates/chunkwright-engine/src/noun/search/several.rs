@@ -234,6 +234,11 @@ fn ranked<'a>(snapshots: &[&'a Snapshot], request: &SearchRequest, end: usize) -
         return Err(error);
     }
     let mut hits = merge::merged(&searched, request.duplicates);
+    // One collection in the language of the question is enough.
+    let across = notices.iter().filter(|notice| notice.code == NoticeCode::OtherLanguage).count();
+    if across < searched.len() {
+        notices.retain(|notice| notice.code != NoticeCode::OtherLanguage);
+    }
     if request.collapse_translations {
         hits = translations::collapsed(hits);
     }
