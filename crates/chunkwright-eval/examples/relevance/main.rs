@@ -110,6 +110,9 @@ fn main() -> Result<()> {
                 bench.ask_nonsense(&mut asked)?;
             }
         }
+        if asked.is_empty() {
+            continue;
+        }
         println!(
             "\n## {}\n\n{}",
             calibration.model.unwrap_or("Words alone"),

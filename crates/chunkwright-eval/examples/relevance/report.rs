@@ -206,7 +206,7 @@ pub(crate) fn fitted(asked: &[Asked], with_cosine: bool) -> Fitted {
 
 pub(crate) fn coefficients(fitted: &[(Calibration, Fitted)]) -> String {
     let mut out = "The coefficients in use, and those that this run fitted, with the greatest threshold that loses at most 1.5 % of \
-        the answers that they were fitted on.\n\n| | intercept | cosine | coverage | evidence | threshold |\n|---|---|---|---|---|---|\n"
+        the answers that they were fitted on. Those in use were fitted in the same way on the same half, with more pairs of repositories.\n\n| | intercept | cosine | coverage | evidence | threshold |\n|---|---|---|---|---|---|\n"
         .to_owned();
     for (calibration, Fitted { coefficients: [intercept, cosine, coverage, evidence], threshold }) in fitted {
         let Calibration {
