@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::mcp::McpServer;
 use crate::mcp::answer::{Answer, Format, UNTRUSTED};
 use crate::mcp::arguments::output;
+use crate::mcp::markdown::{fenced, name};
 use crate::mcp::scope::{self, CallError};
 use crate::mcp::tool::{Effect, Tool, logged};
 use crate::mcp::uri::Uri;
@@ -26,16 +27,15 @@ const RELATED: usize = 5;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// A name from the code, such as `route` or `Router::route`; or the id of a document, to list related ones.
+    /// A name from the code, such as `Router::route`; or a document, to list related ones
     symbol: String,
-    /// The collection; `status` lists them.
+    /// See `status`
     #[serde(default)]
     #[schemars(with = "String")]
     collection: Option<String>,
-    /// Number of rows before the first, to continue an earlier answer.
+    /// Rows to skip
     #[serde(default)]
     offset: usize,
-    /// Where the answer is; `text` if you cannot see `structuredContent`.
     #[serde(default)]
     #[schemars(with = "Format")]
     format: Option<Format>,
@@ -136,6 +136,16 @@ fn documents(related: RelatedAnswer, id: &dyn Fn(String) -> String) -> Vec<Row> 
     about.chain(related.siblings.nearest.into_iter().map(row("sibling"))).collect()
 }
 
+impl Row {
+    /// The row on a line, as `ripgrep` prints places.
+    fn line(&self) -> String {
+        let Self { id, line, role, text } = self;
+        let line = line.map_or_else(String::new, |line| format!(":{line}"));
+        let path = id.rsplit_once("#L").map_or(&**id, |(path, _)| path);
+        format!("{}{line} {role} {}\n", name(path), name(text))
+    }
+}
+
 impl ReferencesAnswer {
     fn new(collection: String, rows: Vec<Row>, total: usize, offset: usize) -> Self {
         let (untrusted, next_step) = (UNTRUSTED.to_owned(), String::new());
@@ -166,7 +176,8 @@ impl Answer for ReferencesAnswer {
         reduced.with_next_step()
     }
 
-    fn shell(&self, where_it_is: &str) -> Self {
-        Self { rows: Vec::new(), next_step: where_it_is.to_owned(), ..self.clone() }
+    fn markdown(&self) -> String {
+        let lines: String = self.rows.iter().map(Row::line).collect();
+        format!("{UNTRUSTED}\n\n{}{}", fenced("", &lines), self.next_step)
     }
 }
