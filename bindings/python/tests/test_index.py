@@ -164,3 +164,18 @@ def test_a_server_answers_and_ends(corpus: Path) -> None:
     with index.serve() as server:
         with urllib.request.urlopen(f"{server.url}/api/v1/collections") as answer:
             assert json.load(answer)["collections"][0]["documents"] > 0
+
+
+def test_a_server_cuts_as_the_package_does(corpus: Path) -> None:
+    documents = {path.relative_to(corpus).as_posix(): path.read_bytes() for path in corpus.rglob("*") if path.is_file()}
+    texts = {name: content.decode() for name, content in documents.items() if b"\0" not in content}
+    assert len(texts) > 10
+    with cw.Index(corpus).serve() as server:
+        for name, text in texts.items():
+            request = {"doc_id": name, "text": text, "limit": 1000, "settings": {"max_size": 128}}
+            body = urllib.request.Request(
+                f"{server.url}/api/v1/preview", json.dumps(request).encode(), {"Content-Type": "application/json"}
+            )
+            with urllib.request.urlopen(body) as answer:
+                chunks = json.load(answer)["chunks"]
+            assert chunks == cw.chunk_text(text, name=name, max_size=128).dicts(), name
