@@ -70,7 +70,7 @@ def test_a_function_embeds_and_another_reranks() -> None:
     asked.clear()
     index.index(CORPUS / "en")
     assert asked == []
-    hits = index.search("bread", k=5, mode="hybrid", min_relevance=0)
+    hits = index.search("how bread is baked", k=5, mode="hybrid", min_relevance=0)
     lengths = [len(hit.context + hit.content) for hit in hits]
     assert len(hits) > 1 and lengths == sorted(lengths, reverse=True)
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _chunkwright, _errors
 from ._answer import Answer, Answers
@@ -106,6 +106,7 @@ def evaluate(
     ks: Sequence[int] | None = None,
     sizes: Sequence[int] | None = None,
     fusion: Any = None,
+    names: Literal["first", "off"] | None = None,
     edits: Any = None,
     per_question: bool | None = None,
     budget_tokenizer: str | None = None,
@@ -123,7 +124,7 @@ def evaluate(
         cw.evaluate("questions.jsonl", "docs", {"mine": my_splitter, "auto": "auto"}, embed=embed).to_pandas()
 
     `embed` makes vectors of a list of texts; without it the `embedder` of the settings does, or the search is by words
-    alone. `modes` are `lexical`, `dense`, `sparse` or `hybrid`; `budgets` are the numbers of tokens of `R@N`, `ks` the
+    alone. `modes` are `lexical`, `dense`, `sparse` or `hybrid`; `names` is whether what a name means comes first; `budgets` are the numbers of tokens of `R@N`, `ks` the
     numbers of chunks of the other measures. `edits` is `{"drawn": 20}` or `{"file": path}`, and measures how many
     chunks of the presets an edit changes. Other keywords are keys of the settings.
 
@@ -136,6 +137,7 @@ def evaluate(
         ks=ks,
         sizes=sizes,
         fusion=fusion,
+        names=names,
         edits=edits,
         per_question=per_question,
         budget_tokenizer=budget_tokenizer,

@@ -330,7 +330,7 @@ fn official_client(mode: &str, how: &[&str]) -> Option<Value> {
 #[track_caller]
 fn check_seen(seen: &Value, version: &str) {
     assert_eq!(seen["version"], version);
-    assert_eq!(seen["tools"], json!(["search", "fetch", "outline", "status"]));
+    assert_eq!(seen["tools"], json!(["search", "fetch", "outline", "references", "status"]));
     assert!(seen["instructions"].as_str().unwrap().contains("`fetch`"));
     let result = &seen["search"]["results"][0];
     assert_eq!(result["doc_id"], "en/ferry-harbour.md");
@@ -396,7 +396,7 @@ fn every_client_is_connected_by_what_print_config_prints() {
         assert_eq!(args, ["mcp", "."], "{server}");
         let mut started = Agent::start(&folder, &args[1..]);
         let tools = started.ask("tools/list", json!({}));
-        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 4);
+        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 5);
         assert_eq!(started.leave().0, 0, "{server}");
         let several = folder.run(&["mcp", "/a b", "/c", "-q", "--print-config", agent.name]).success();
         assert_eq!(server_of(&several)["args"], json!(["mcp", "/a b", "/c"]));
