@@ -109,7 +109,9 @@ fn in_text(name: &str, text: &str) -> Vec<String> {
 /// A test inside a library whose tests stand outside (`test = false`).
 fn test_that_never_runs(name: &str, text: &str) -> Option<String> {
     let (folder, _) = name.split_once("/src/")?;
-    let line = 1 + text.lines().position(|line| line.trim_start().starts_with("#[cfg(test)]"))?;
+    let of_tests = ["#[cfg(test)]", "#[cfg(all(test,"];
+    let is_of_tests = |line: &str| of_tests.iter().any(|start| line.trim_start().starts_with(start));
+    let line = 1 + text.lines().position(is_of_tests)?;
     let manifest = fs::read_to_string(shell::root().join(folder).join("Cargo.toml")).ok()?;
     let lib = manifest.split_once("[lib]")?.1.split("\n[").next()?;
     let is_outside = lib.lines().any(|line| line == "test = false");
@@ -145,7 +147,9 @@ mod tests {
         let text = "fn a() {}\n\n#[cfg(test)]\nmod tests {}\n";
         let found = test_that_never_runs("crates/chunkwright/src/a.rs", text).unwrap_or_default();
         assert!(found.starts_with("crates/chunkwright/src/a.rs:3: "), "{found}");
-        assert_eq!(test_that_never_runs("xtask/src/tidy.rs", text), None);
+        let text = text.replace("(test)", "(all(test, unix))");
+        assert!(test_that_never_runs("crates/chunkwright/src/a.rs", &text).is_some());
+        assert_eq!(test_that_never_runs("xtask/src/tidy.rs", &text), None);
     }
 
     #[test]

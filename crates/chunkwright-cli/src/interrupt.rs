@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use anyhow::Result;
-use chunkwright_engine::files::{discard_all, unfinished};
+use chunkwright_engine::files::discard_all;
 
 use crate::output::note;
 use crate::progress;
@@ -56,6 +56,7 @@ pub(crate) fn listen() {
     use std::thread;
     use std::time::Instant;
 
+    use chunkwright_engine::files::unfinished;
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::exit;
@@ -124,8 +125,7 @@ pub(crate) fn end() -> u8 {
     u8::try_from(128 + SIGNAL.load(Ordering::SeqCst)).unwrap_or(2)
 }
 
-/// Removes half-written files and reports what is kept. Both the command and the listener may call this; only the first
-/// call acts.
+/// Removes half-written files and reports what is kept. Both the command and the listener may call this; only the
 /// first call acts.
 fn farewell() {
     static SAID: AtomicBool = AtomicBool::new(false);

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use chunkwright::Positions;
 
-pub use child::{CHILD, contain_in, run_child};
+pub use child::{CHILD, Container, contain_in, run_child};
 
 /// Largest file that is converted, in bytes (128 MiB).
 pub const MAX_FILE_SIZE: usize = 128 << 20;
@@ -148,7 +148,10 @@ pub fn convert(converter: &'static dyn Converter, bytes: &[u8]) -> Result<Conver
     if bytes.len() > MAX_FILE_SIZE {
         return Err(ConvertError::TooLarge { what: "the file", limit: MAX_FILE_SIZE as u64 });
     }
-    child::convert(MAX_TIME, converter, bytes).unwrap_or_else(|| convert_here(STACK_SIZE, converter, bytes))
+    match child::container() {
+        Some(container) => container.convert(converter, bytes),
+        None => convert_here(STACK_SIZE, converter, bytes),
+    }
 }
 
 /// Converts a file in a thread with a stack of `stack` bytes, which has room for recursion.

@@ -115,7 +115,10 @@ fn parts_of_fusion_and_of_the_expansion_are_options_too() {
     assert_eq!(request.fusion, Fusion::Rrf { k: 7.0 });
     assert_eq!(read(&[("fusion", json!("rrf"))]).unwrap().fusion, Fusion::Rrf { k: Fusion::RRF_K });
     assert_eq!(read(&[("dense_weight", json!("0.5"))]).unwrap().fusion, Fusion::weighted_sum(0.5));
-    let request = read(&[("expand", json!("2")), ("expand_tokens", json!("50"))]).unwrap();
     let expand = ExpandRequest { with: "2".parse().unwrap(), max_tokens: Some(50) };
-    assert_eq!(request.expand, Some(expand));
+    // Agents write the number as one.
+    for number in [json!("2"), json!(2)] {
+        let request = read(&[("expand", number), ("expand_tokens", json!("50"))]).unwrap();
+        assert_eq!(request.expand, Some(expand));
+    }
 }

@@ -7,7 +7,9 @@
 //! The child is the caller's own program: it calls [`run_child`] if its first argument is [`CHILD`], and gives this
 //! crate its path by [`contain_in`]. Without that, files are converted in the caller's own process, unbounded.
 
-use std::ffi::{OsStr, OsString};
+#[cfg(not(unix))]
+use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
@@ -35,8 +37,17 @@ const STACK: usize = 64 << 20;
 /// Longest answer that is read: half of the text may be escapes.
 const MAX_ANSWER: u64 = 1 << 30;
 
-/// The program and its first arguments.
-static PROGRAM: OnceLock<Vec<OsString>> = OnceLock::new();
+/// What converts files from now on.
+static CONTAINER: OnceLock<Container> = OnceLock::new();
+
+/// Converts each file in a process of its own, which is bounded.
+#[derive(Clone, Debug)]
+pub struct Container {
+    /// The program's path and first arguments. It calls [`run_child`] if the next argument is [`CHILD`].
+    pub program: Vec<OsString>,
+    /// Time of a process, of the clock and of the processor.
+    pub time: Duration,
+}
 
 /// The answer of a child.
 #[derive(Serialize, Deserialize)]
@@ -51,7 +62,7 @@ enum Answer {
 
 /// Has files converted by processes of `program`, a path and first arguments, from now on. The first call decides.
 pub fn contain_in(program: Vec<OsString>) {
-    let _ = PROGRAM.set(program);
+    let _ = CONTAINER.set(Container { program, time: MAX_TIME });
 }
 
 /// Converts standard input, a file of the format that is named, and answers to standard output. Returns the exit status of
@@ -82,40 +93,52 @@ pub fn run_child(format: &str) -> u8 {
 /// Name of the part that is too large, if it is not the text.
 pub(crate) const UNPACKED: &str = "what it unpacks to";
 
-/// Converts a file in a process of its own; `None` if no program was named for that.
-pub(crate) fn convert(
-    time: Duration,
-    converter: &'static dyn Converter,
-    bytes: &[u8],
-) -> Option<Result<Converted, ConvertError>> {
-    let (program, arguments) = PROGRAM.get()?.split_first()?;
-    let limit = LEAST_MEMORY + ((bytes.len() as u64 * MEMORY_PER_BYTE) >> 20);
-    let mut command = limited(program, limit);
-    command.args(arguments).arg(CHILD).arg(converter.name());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let started = command.spawn();
-    Some(match started {
-        Ok(child) => converse(child, time, bytes, converter.name(), limit),
-        Err(error) => Err(ConvertError::Thread { problem: error.to_string() }),
-    })
+/// What converts files, if a program was named for that.
+pub(crate) fn container() -> Option<&'static Container> {
+    CONTAINER.get()
 }
 
-/// A command that starts `program` with so many megabytes of address space, and with time that ends also if this
-/// process is killed and cannot end it.
-#[cfg(unix)]
-fn limited(program: &OsStr, megabytes: u64) -> Command {
-    let mut command = Command::new("/bin/sh");
-    // A lower limit already in force stays.
-    let script = "ulimit -v \"$0\" 2> /dev/null; ulimit -t \"$1\" 2> /dev/null; shift; exec \"$@\"";
-    let seconds = MAX_TIME.as_secs().to_string();
-    command.args(["-c", script]).arg((megabytes << 10).to_string()).arg(seconds).arg(program);
-    command
-}
+impl Container {
+    /// Converts a file.
+    ///
+    /// # Errors
+    ///
+    /// If the file takes too much time or memory, cannot be read, or contains no text.
+    pub fn convert(
+        &self,
+        converter: &'static dyn Converter,
+        bytes: &[u8],
+    ) -> Result<Converted, ConvertError> {
+        let limit = LEAST_MEMORY + ((bytes.len() as u64 * MEMORY_PER_BYTE) >> 20);
+        let mut command = self.limited(limit);
+        command.arg(CHILD).arg(converter.name());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        match command.spawn() {
+            Ok(child) => converse(child, self.time, bytes, converter.name(), limit),
+            Err(error) => Err(ConvertError::Thread { problem: error.to_string() }),
+        }
+    }
 
-/// Without such limits, only time bounds a child.
-#[cfg(not(unix))]
-fn limited(program: &OsStr, _: u64) -> Command {
-    Command::new(program)
+    /// A command that starts the program with so many megabytes of address space, and with time that ends also if this
+    /// process is killed and cannot end it.
+    #[cfg(unix)]
+    fn limited(&self, megabytes: u64) -> Command {
+        let mut command = Command::new("/bin/sh");
+        // A lower limit already in force stays.
+        let script = "ulimit -v \"$0\" 2> /dev/null; ulimit -t \"$1\" 2> /dev/null; shift; exec \"$@\"";
+        let seconds = self.time.as_secs().max(1).to_string();
+        command.args(["-c", script]).arg((megabytes << 10).to_string()).arg(seconds).args(&self.program);
+        command
+    }
+
+    /// Without such limits, only time bounds a child.
+    #[cfg(not(unix))]
+    fn limited(&self, _: u64) -> Command {
+        let mut parts = self.program.iter();
+        let mut command = Command::new(parts.next().map_or(OsStr::new(""), OsString::as_os_str));
+        command.args(parts);
+        command
+    }
 }
 
 fn converse(
@@ -172,28 +195,4 @@ fn aborted(status: ExitStatus) -> bool {
 #[cfg(not(unix))]
 fn aborted(_: ExitStatus) -> bool {
     false
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_child_that_does_not_end_is_killed() {
-        let mut command = limited(Path::new("sleep"), LEAST_MEMORY);
-        command.arg("600").stdin(Stdio::piped()).stdout(Stdio::piped());
-        let outcome =
-            converse(command.spawn().unwrap(), Duration::from_millis(50), b"file", "hostile", LEAST_MEMORY);
-        assert_eq!(outcome, Err(ConvertError::TooLong { seconds: 0 }));
-    }
-
-    #[test]
-    fn a_child_has_limits_of_memory_and_time() {
-        let mut command = limited(Path::new("/bin/sh"), LEAST_MEMORY);
-        let output = command.args(["-c", "ulimit -v; ulimit -t"]).output().unwrap();
-        assert_eq!(
-            String::from_utf8_lossy(&output.stdout),
-            format!("{}\n{}\n", LEAST_MEMORY << 10, MAX_TIME.as_secs())
-        );
-    }
 }

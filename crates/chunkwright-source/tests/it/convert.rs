@@ -1,5 +1,10 @@
 //! What holds for every converter.
 
+#[cfg(unix)]
+use std::time::Duration;
+
+#[cfg(unix)]
+use chunkwright_source::convert::Container;
 use chunkwright_source::convert::{
     ConvertError, Converted, Converter, MAX_FILE_SIZE, convert, converter_for,
 };
@@ -43,4 +48,26 @@ fn text_is_no_binary_document() {
     {
         assert!(converter_for("md", text).is_none());
     }
+}
+
+/// A shell script in place of a program that converts.
+#[cfg(unix)]
+fn script(script: &str, time: Duration) -> Container {
+    Container { program: ["/bin/sh", "-c", script].map(Into::into).to_vec(), time }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_that_does_not_end_is_killed() {
+    let outcome = script("exec sleep 600", Duration::from_millis(50)).convert(&Hostile, b"file");
+    assert_eq!(outcome, Err(ConvertError::TooLong { seconds: 0 }));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_has_limits_of_memory_and_time() {
+    let answer = r#"printf '{"Damaged":{"problem":"%s KiB, %s s"}}' "$(ulimit -v)" "$(ulimit -t)""#;
+    let outcome = script(answer, Duration::from_mins(2)).convert(&Hostile, b"file");
+    let problem = format!("{} KiB, 120 s", 768 << 10);
+    assert_eq!(outcome, Err(ConvertError::Damaged { format: "hostile", problem }));
 }

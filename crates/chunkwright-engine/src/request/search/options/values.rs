@@ -52,7 +52,11 @@ impl OptionValues {
             Self::OneOf(names) => text.filter(|name| names.contains(name)).map(Value::from),
             Self::Flag => given.as_bool().or_else(|| text?.parse().ok()).map(Value::from),
             Self::Filter => Some(given.clone()),
-            Self::Expand => text?.parse::<Expand>().ok().map(|expand| expand.to_string().into()),
+            Self::Expand => {
+                let number = given.as_u64().map(|number| number.to_string());
+                let expand: Expand = number.as_deref().or(text)?.parse().ok()?;
+                Some(expand.to_string().into())
+            }
         }
     }
 
