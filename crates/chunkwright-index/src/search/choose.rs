@@ -88,7 +88,8 @@ pub(super) fn chosen(
                 }
                 continue;
             }
-            if let Some(first) = seen.first(&chunk.record) {
+            let saying = seen.saying(&chunk.record);
+            if let Some(first) = seen.first(&saying) {
                 hits[first].add_duplicate(&chunk.record);
                 continue;
             }
@@ -100,7 +101,7 @@ pub(super) fn chosen(
             if options.per_document.is_some_and(|most| *count > most) {
                 continue;
             }
-            seen.add(&chunk.record, hits.len());
+            seen.add(saying, hits.len());
             let rank = hits.len() + 1;
             hits.push(Hit { rank, ..hit(scored, chunk, relevance) });
         }

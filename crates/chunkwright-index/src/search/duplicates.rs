@@ -30,48 +30,72 @@ pub(super) struct Seen {
     by_file: HashMap<String, (String, usize)>,
 }
 
+/// What a chunk says, as hits are compared by it.
+pub(super) struct Saying {
+    text: Option<String>,
+    file: Option<(String, String)>,
+}
+
 impl Seen {
     pub(super) fn new(rule: Duplicates) -> Self {
         Self { rule, by_text: HashMap::new(), by_file: HashMap::new() }
     }
 
-    /// The position of the hit that says what `record` says.
-    pub(super) fn first(&self, record: &Record) -> Option<usize> {
-        if let Some(&first) = self.text(record).and_then(|text| self.by_text.get(&text)) {
-            return Some(first);
-        }
-        let (file, language) = self.file(record)?;
-        self.by_file.get(&file).filter(|(of, _)| *of != language).map(|(_, first)| *first)
-    }
-
-    /// Adds a hit.
-    pub(super) fn add(&mut self, record: &Record, position: usize) {
-        if let Some(text) = self.text(record) {
-            self.by_text.entry(text).or_insert(position);
-        }
-        if let Some((file, language)) = self.file(record) {
-            self.by_file.entry(file).or_insert((language, position));
-        }
-    }
-
-    fn text(&self, record: &Record) -> Option<String> {
-        match self.rule {
+    /// What `record` says.
+    pub(super) fn saying(&self, record: &Record) -> Saying {
+        let text = match self.rule {
             Duplicates::Keep => None,
             Duplicates::Collapse => Some(record.content.clone()),
             Duplicates::Near => Some(words(record.shown())).filter(|words| !words.is_empty()),
-        }
+        };
+        let language = record.language.as_deref().filter(|_| self.rule == Duplicates::Near);
+        Saying { text, file: language.and_then(|language| file(&record.doc_id, language)) }
     }
 
-    fn file(&self, record: &Record) -> Option<(String, String)> {
-        if self.rule == Duplicates::Near { file(&record.doc_id, record.language.as_deref()?) } else { None }
+    /// The position of the hit that says the same.
+    pub(super) fn first(&self, saying: &Saying) -> Option<usize> {
+        if let Some(&first) = saying.text.as_ref().and_then(|text| self.by_text.get(text)) {
+            return Some(first);
+        }
+        let (file, language) = saying.file.as_ref()?;
+        self.by_file.get(file).filter(|(of, _)| of != language).map(|(_, first)| *first)
+    }
+
+    /// Adds a hit.
+    pub(super) fn add(&mut self, Saying { text, file }: Saying, position: usize) {
+        if let Some(text) = text {
+            self.by_text.entry(text).or_insert(position);
+        }
+        if let Some((file, language)) = file {
+            self.by_file.entry(file).or_insert((language, position));
+        }
     }
 }
 
-/// The words of a text, operators included, with one blank between them.
+/// The words of a text in lower case, operators included, with one blank between them.
 fn words(text: &str) -> String {
-    let ends = |c: char| c.is_whitespace() || ".,;:\"'`()[]{}，。；：、".contains(c);
-    let words = text.split(ends).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ").to_lowercase()
+    let mut words = String::with_capacity(text.len());
+    let mut is_between = true;
+    for c in text.chars() {
+        let ends = match c {
+            '.' | ',' | ';' | ':' | '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | '，' | '。'
+            | '；' | '：' | '、' => true,
+            c => c.is_whitespace(),
+        };
+        if ends {
+            is_between = true;
+            continue;
+        }
+        if std::mem::take(&mut is_between) && !words.is_empty() {
+            words.push(' ');
+        }
+        if c.is_ascii() {
+            words.push(c.to_ascii_lowercase());
+        } else {
+            words.extend(c.to_lowercase());
+        }
+    }
+    words
 }
 
 /// A path without the marks of its languages, and the marks; `None` if no folder names the language of the file.

@@ -52,6 +52,12 @@ pub(super) const MOST_READ: usize = 48;
 /// Number of best chunks by words that are read for titles and files, where the query is not a name.
 const MOST_READ_OF_WORDS: usize = 24;
 
+/// The same of a query of more words than [`FEW_WORDS`]: a section that has all of them in its title ranks higher by them.
+const MOST_READ_OF_MANY: usize = 4;
+
+/// Number of words that many sections have.
+const FEW_WORDS: usize = 4;
+
 /// Most files of one name that are looked up.
 const MOST_FILES: usize = 5;
 
@@ -130,14 +136,21 @@ impl Names {
         let mut read: Vec<ChunkId> = Vec::new();
         for name in &wanted.names {
             let mut holding = holding(store, generation, name, filter, MOST_SYMBOLS)?;
-            if holding.is_empty() {
+            if holding.is_empty() && (wanted.is_whole || name.shape != Shape::Capital) {
                 holding = top_level(store, generation, name, filter)?;
             }
             read.append(&mut holding);
         }
-        let most = if wanted.is_whole { MOST_READ } else { MOST_READ_OF_WORDS };
+        let most = match wanted.title.split(' ').count() {
+            _ if wanted.is_whole => MOST_READ,
+            // Only what holds a symbol can define a name within a question.
+            _ if wanted.title.is_empty() => 0,
+            words if words > FEW_WORDS => MOST_READ_OF_MANY,
+            _ => MOST_READ_OF_WORDS,
+        };
         let best = match lexical {
             Some(lexical) => lexical[..most.min(lexical.len())].to_vec(),
+            None if most == 0 => Vec::new(),
             None => store.lexical(generation, ids, filter, most)?,
         };
         read.extend(best.into_iter().map(|scored| scored.id));
