@@ -79,8 +79,8 @@ const FOLDER: &str = "/path/to/documents";
 /// The rules, for files that agents always read.
 const TEXT: &str = include_str!("agents/rules.md");
 
-/// The skill.
-const SKILL: &str = include_str!("../../../integrations/skills/chunkwright/SKILL.md");
+/// The skill. A crate is built from its own folder: the one of `integrations/` is a link to it.
+const SKILL: &str = include_str!("agents/skill.md");
 
 /// What a hook says when an agent is about to grep.
 const REMINDER: &str = "This project has a search index: the tool search of the MCP server chunkwright finds code and \
