@@ -45,6 +45,7 @@ use chunkwright_store::meta::Meta;
 use chunkwright_store::threads::on_pool;
 use chunkwright_store::{DocumentInfo, Overlay, Overlays, Store, StoreError};
 pub use fill::{FillReport, Rank};
+pub(crate) use folders::is_missing;
 pub use folders::{Folder, FolderError, FolderOptions, file_of, folders};
 pub use notes::NoteOptions;
 pub use pace::Clock;
@@ -138,20 +139,21 @@ impl IndexOptions {
     }
 }
 
-/// What happens to documents whose files are gone from the paths that were scanned.
+/// What happens to documents of the paths that were scanned for which the run finds no file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Prune {
-    /// They stay.
+    /// Those whose files no longer exist are removed, but not more than half of the documents of a path: those stay, and
+    /// the run goes on. Documents that were renamed do not count. A file that exists and that this run leaves out keeps
+    /// its document, so that a run over some kinds of files costs the others nothing.
     #[default]
+    Gone,
+    /// They stay.
     Keep,
-    /// They are removed, unless that is more than half of the documents of the paths scanned: then
-    /// the run is refused, because a folder that was not mounted looks just like that.
+    /// They are removed, also those of files that this run leaves out, but not more than half of the documents of a path.
     Remove,
-    /// They are removed, but not more than half of the documents of a path: those stay, and the run goes on. Documents
-    /// that were renamed do not count. Paths that are missing are passed over where others are there. For runs that
-    /// follow folders.
+    /// As `Remove`, and paths that are missing are passed over where others are there. For runs that follow folders.
     Follow,
     /// They are removed however many they are.
     Force,
@@ -218,16 +220,6 @@ pub enum IndexError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Too many documents would be removed.
-    #[error(
-        "{vanished} of {known} documents are gone from the scanned paths; if that is intended, force their removal"
-    )]
-    MassDelete {
-        /// Documents whose files are gone.
-        vanished: usize,
-        /// Documents known of the paths scanned.
-        known: usize,
-    },
 }
 
 impl Pipeline {
@@ -319,7 +311,7 @@ impl Pipeline {
             seen: placed.files.len() + skipped.len() + clashes.len(),
             skipped,
             failed: clashes,
-            away: if options.prune == Prune::Keep { Vec::new() } else { away },
+            away,
             moved_folders: placed.moved.clone(),
             ..IndexReport::default()
         };

@@ -243,6 +243,10 @@ pub enum WhyAway {
     Empty,
     /// More than half of the folder's documents are gone, and that they go was not asked for.
     Most,
+    /// Their files are there, and this run leaves them out: by patterns, types or ignore files.
+    LeftOut,
+    /// Their files are gone, and they were to stay.
+    Kept,
 }
 
 /// A folder of a collection that is in another place than before.

@@ -21,7 +21,7 @@ use crate::text::{bold, grouped, plain, red};
 ///
 /// Cuts, embeds and stores every document that is new or changed; unchanged documents are neither embedded nor
 /// written. Updates are atomic: a search sees the old version of a document or the new one, also after a power
-/// failure. Documents whose files are gone stay unless --prune is given.
+/// failure. Documents whose files are gone are removed, but never more than half of a path's.
 ///
 /// With another configuration or model than the collection was made with, a new generation is built beside the
 /// current one, which searches use until the new one is complete. An interrupted run resumes where it stopped.
@@ -52,11 +52,12 @@ pub(crate) struct Index {
     /// mounted, and not more than half of a path's: `--prune=force` removes those too, `--prune=keep` none.
     #[arg(long, conflicts_with_all = ["dry_run", "output"])]
     watch: bool,
-    /// Remove documents below the given paths whose files are gone
+    /// Remove every document below the given paths that this run does not find, also of files that it leaves out
     ///
-    /// Refused if more than half of them are gone, because a folder that is not mounted looks the same.
-    /// `--prune=force` removes them anyway.
-    #[arg(long, value_name = "force", num_args = 0..=1, require_equals = true, default_missing_value = "gone", hide_possible_values = true)]
+    /// Without it, documents are removed whose files are gone; those of files that are there and left out stay. More than
+    /// half of a path's documents stay in any case, because a folder that is not mounted looks the same:
+    /// `--prune=force` removes them, `--prune=keep` none.
+    #[arg(long, value_name = "keep|force", num_args = 0..=1, require_equals = true, default_missing_value = "missing", hide_possible_values = true)]
     prune: Option<PruneFlag>,
     /// Prefix of the ids of documents below the given paths: with NAME, README.md becomes `NAME/README.md`
     ///
@@ -119,12 +120,12 @@ fn price(text: &str) -> Result<f64, String> {
     price.ok_or_else(|| "it must be a number from 0".into())
 }
 
-/// What becomes of documents whose files are gone.
+/// What becomes of documents whose files are not found.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum PruneFlag {
     /// They are removed
     #[value(hide = true)]
-    Gone,
+    Missing,
     /// They stay
     Keep,
     /// They are removed however many they are
@@ -135,8 +136,8 @@ impl PruneFlag {
     /// The pruning of a run, or of one that follows folders.
     pub(crate) fn prune(self, is_following: bool) -> Prune {
         match self {
-            Self::Gone if is_following => Prune::Follow,
-            Self::Gone => Prune::Remove,
+            Self::Missing if is_following => Prune::Follow,
+            Self::Missing => Prune::Remove,
             Self::Keep => Prune::Keep,
             Self::Force => Prune::Force,
         }

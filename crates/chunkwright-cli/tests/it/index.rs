@@ -41,12 +41,13 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
-fn documents_whose_files_are_gone_stay_until_they_are_pruned() {
+fn documents_whose_files_are_gone_go_with_them() {
     let folder = indexed();
     std::fs::remove_file(folder.path().join("docs/install.md")).unwrap();
-    report(&folder, &[]);
+    let run = folder.run(&["index", "docs", "--embedder", "none", "--prune=keep"]);
+    assert!(run.stderr.contains("stays although its file is gone, as `--prune=keep` says"), "{run:?}");
     folder.run(&["fetch", "install.md"]).success();
-    assert_eq!(report(&folder, &["--prune"])["pruned"][0], "install.md");
+    assert_eq!(report(&folder, &[])["pruned"][0], "install.md");
     assert_eq!(folder.run(&["fetch", "install.md"]).code, 2);
 }
 

@@ -407,7 +407,9 @@ impl Indexer {
 /// Explains why documents whose files were not found are kept.
 fn away_in_words(away: &Away) -> String {
     let Away { folder, documents, why } = away;
-    let stay = if *documents == 1 { "stays" } else { "stay" };
+    let is_one = *documents == 1;
+    let (stay, their, files_are) =
+        if is_one { ("stays", "its", "its file is") } else { ("stay", "their", "their files are") };
     let documents = count(*documents, "document");
     match why {
         WhyAway::Missing => format!("`{folder}` does not exist now; its {documents} {stay}"),
@@ -415,7 +417,14 @@ fn away_in_words(away: &Away) -> String {
             "`{folder}` is empty, and nothing was removed from it, so it may not be mounted; its {documents} {stay} until `chunkwright delete` removes them"
         ),
         WhyAway::Most => format!(
-            "{documents} of `{folder}` are gone, more than half; they stay unless `--prune=force` is given"
+            "{documents} of `{folder}` {stay} although {files_are} gone, as that is more than half; `--prune=force` removes them"
         ),
+        WhyAway::LeftOut => format!(
+            "{documents} of `{folder}` {stay} although this run leaves {their} {} out; `--prune` removes them",
+            if is_one { "file" } else { "files" }
+        ),
+        WhyAway::Kept => {
+            format!("{documents} of `{folder}` {stay} although {files_are} gone, as `--prune=keep` says")
+        }
     }
 }

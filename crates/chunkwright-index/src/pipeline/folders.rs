@@ -213,6 +213,11 @@ impl Placed {
         self.found.contains(&location) || upward(&location).any(is_away)
     }
 
+    /// Returns whether the file of a document is there, whatever this run found.
+    pub(super) fn exists(&self, info: &DocumentInfo) -> bool {
+        self.location(info).is_some_and(|location| !is_gone(&location))
+    }
+
     /// A report of a path that does not exist, so that its documents stay.
     pub(super) fn missing(&self, path: &Path, visible: &[&DocumentInfo]) -> Away {
         let folder = absolute(&folder_of(path));
@@ -501,8 +506,12 @@ pub(super) fn absolute(path: &Path) -> String {
     doc_id(absolute.as_deref().unwrap_or(path))
 }
 
-fn is_gone(root: &str) -> bool {
-    let path = unescape(root);
+fn is_gone(location: &str) -> bool {
+    is_missing(&unescape(location))
+}
+
+/// Returns whether nothing is at a path; `false` where that cannot be told.
+pub(crate) fn is_missing(path: &Path) -> bool {
     fs::symlink_metadata(path)
         .is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
 }

@@ -21,7 +21,7 @@ use super::notes::Notes;
 use super::pace::{Meter, Pace, Stage};
 use super::put::{SourceRefusal, next_sources};
 use super::renames::Renames;
-use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
+use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress};
 use crate::report::{Failure, IndexReport, TokensByKind};
 use chunkwright_store::meta::KnownMeta;
 use chunkwright_store::{DocumentInfo, Overlays, StoreError};
@@ -103,9 +103,6 @@ impl<'a> Run<'a> {
     pub(super) fn go(mut self) -> Result<IndexReport, IndexError> {
         let files = std::mem::take(&mut self.placed.files);
         let files = self.without_duplicates(files);
-        if self.options.prune == Prune::Remove {
-            self.refuse_mass_delete()?;
-        }
         if self.options.dry_run && !self.overlays.is_empty() {
             let found = files.iter().map(|file| file.doc_id.as_str()).collect();
             self.forecast = Some(self.forecast(&found));
@@ -120,8 +117,6 @@ impl<'a> Run<'a> {
         if !self.report.cancelled {
             self.note_renames()?;
             self.remove_left_out()?;
-        }
-        if !self.report.cancelled && self.options.prune != Prune::Keep {
             self.prune()?;
         }
         if !self.report.cancelled && self.is_building() {

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use chunkwright::ChunkId;
+use chunkwright::{ChunkId, Record};
 use chunkwright_models::Reranker;
 
 use super::duplicates::Seen;
 use super::judge::Judge;
 use super::rank::Asked;
 use super::{Below, Hit, SearchError, SearchOptions};
+use crate::pipeline::{file_of, is_missing};
 use chunkwright_store::analysis;
 use chunkwright_store::bm25::query_ids;
 use chunkwright_store::cancel;
@@ -63,6 +64,10 @@ pub(super) fn chosen(
     options: &SearchOptions,
     hit: &dyn Fn(Scored, StoredChunk, Option<f64>) -> Hit,
 ) -> Result<Choice, SearchError> {
+    let is_gone = |record: &Record| -> Result<bool, StoreError> {
+        let info = store.document_info(generation, &record.doc_id)?;
+        Ok(info.is_some_and(|info| file_of(&info).is_some_and(|file| is_missing(&file))))
+    };
     let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
     loop {
         cancel::check()?;
@@ -90,7 +95,17 @@ pub(super) fn chosen(
             }
             let saying = seen.saying(&chunk.record);
             if let Some(first) = seen.first(&saying) {
-                hits[first].add_duplicate(&chunk.record);
+                let first = &mut hits[first];
+                // Of equal texts one is shown whose file exists: a moved file may still be known by both places.
+                if first.record.content == chunk.record.content
+                    && is_gone(&first.record)?
+                    && !is_gone(&chunk.record)?
+                {
+                    let shown = hit(Scored { score: first.score, ..scored }, chunk, relevance);
+                    first.give_way(shown);
+                } else {
+                    first.add_duplicate(&chunk.record);
+                }
                 continue;
             }
             if is_full {

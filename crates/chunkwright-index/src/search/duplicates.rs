@@ -124,6 +124,15 @@ fn file(doc_id: &str, language: &str) -> Option<(String, String)> {
 }
 
 impl Hit {
+    /// Puts another chunk that says the same in the place of this one, which becomes its first duplicate.
+    pub(super) fn give_way(&mut self, shown: Self) {
+        let before = std::mem::replace(self, Self { rank: self.rank, ..shown });
+        self.add_duplicate(&before.record);
+        self.duplicates.extend(before.duplicates);
+        self.duplicates_at.extend(before.duplicates_at);
+        self.duplicates_at.truncate(PLACES);
+    }
+
     /// Names a chunk that says the same.
     pub(super) fn add_duplicate(&mut self, record: &Record) {
         self.duplicates.push(record.chunk_id);

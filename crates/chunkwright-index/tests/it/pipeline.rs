@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright_index::{
-    Access, Duplicates, Expand, Expansion, FetchError, FetchOptions, GenerationState, IndexError,
-    IndexReport, Mode, Models, Pipeline, Prune, Renamed, STORES, SearchOptions, StoreError, StoreLocation,
-    fetch, search,
+    Access, Away, Duplicates, Expand, Expansion, FetchError, FetchOptions, GenerationState, IndexReport,
+    Mode, Models, Pipeline, Prune, Renamed, STORES, SearchOptions, StoreError, StoreLocation, WhyAway, fetch,
+    search,
 };
 
 use crate::fixture::{Bag, COLLECTION, Fixture, POISON, chunker, for_each_store, now};
@@ -168,33 +168,79 @@ fn a_document_that_becomes_empty_leaves_no_chunks() {
 }
 
 #[test]
-fn vanished_files_go_only_when_that_is_asked_for() {
+fn documents_go_with_their_files_and_stay_where_a_run_leaves_files_out() {
     for_each_store(|kind| {
-        let names = ["a.md", "b.md", "c.md", "sub/d.md", "sub/e.md"];
+        let names = ["a.md", "b.md", "c.md", "sub/d.md", "sub/e.md", "sub/f.py"];
         let files: Vec<(&str, &str)> =
             names.iter().map(|name| (*name, "# Same\n\nThe same text.\n")).collect();
         let mut fixture = Fixture::new(kind, &files);
+        let ids = |fixture: &Fixture| -> Vec<String> {
+            let documents = fixture.store.documents(&now(&*fixture.store)).unwrap();
+            documents.into_iter().map(|info| info.doc_id).collect()
+        };
+        let folder = fixture.root().to_string_lossy().into_owned();
+        let away = |documents, why| vec![Away { folder: folder.clone(), documents, why }];
         fixture.index();
         fixture.remove("a.md");
-        assert_eq!(fixture.index().unchanged, 4);
-        assert_eq!(fixture.store.documents(&now(&*fixture.store)).unwrap().len(), 5);
-        fixture.options.prune = Prune::Remove;
-        assert_eq!(fixture.index().pruned, ["a.md"]);
+        fixture.options.prune = Prune::Keep;
+        assert_eq!(fixture.index().away, away(1, WhyAway::Kept), "{kind}");
+        // A file alone, and a folder inside, remove no neighbour.
+        fixture.options.prune = Prune::default();
+        for path in ["b.md", "sub"] {
+            let report =
+                fixture.pipeline.index(&[fixture.root().join(path)], &fixture.options, &|_| {}).unwrap();
+            assert_eq!((report.pruned, report.away), (vec![], vec![]), "{kind} {path}");
+        }
+        assert_eq!(fixture.index().pruned, ["a.md"], "{kind}");
         // Equal files are documents of their own: the others are still there.
         let all = SearchOptions { duplicates: Duplicates::Keep, ..lexical() };
-        assert_eq!(fixture.search("same text", &all).len(), 4);
-        assert_eq!(fixture.search("same text", &lexical()).len(), 1);
+        assert_eq!(fixture.search("same text", &all).len(), 5, "{kind}");
+        // More than half are gone: they stay, and the rest is brought up to date.
         for name in ["b.md", "c.md", "sub/d.md"] {
             fixture.remove(name);
         }
-        let error = fixture.try_index().unwrap_err();
-        assert!(matches!(error, IndexError::MassDelete { vanished: 3, known: 4 }), "{error}");
-        assert_eq!(fixture.store.documents(&now(&*fixture.store)).unwrap().len(), 4);
+        fixture.write("sub/e.md", b"# Other\n\nOther words.\n");
+        for prune in [Prune::Gone, Prune::Remove] {
+            fixture.options.prune = prune;
+            let report = fixture.index();
+            assert_eq!((report.pruned, report.away), (vec![], away(3, WhyAway::Most)), "{kind} {prune:?}");
+        }
+        assert_eq!(fixture.search("other", &all).len(), 1, "{kind}");
         fixture.options.prune = Prune::Force;
-        assert_eq!(fixture.index().pruned, ["b.md", "c.md", "sub/d.md"]);
-        // A file that is ignored from now on has vanished too.
-        fixture.write(".ignore", b"sub\n");
-        assert_eq!(fixture.index().pruned, ["sub/e.md"]);
+        assert_eq!(fixture.index().pruned, ["b.md", "c.md", "sub/d.md"], "{kind}");
+        // A file that is there and left out keeps its document, until everything else is to go.
+        fixture.write(".ignore", b"*.py\n");
+        fixture.options.prune = Prune::Gone;
+        let report = fixture.index();
+        assert_eq!((report.pruned, report.away), (vec![], away(1, WhyAway::LeftOut)), "{kind}");
+        fixture.options.prune = Prune::Remove;
+        assert_eq!(fixture.index().pruned, ["sub/f.py"], "{kind}");
+        assert_eq!(ids(&fixture), ["sub/e.md"], "{kind}");
+    });
+}
+
+#[test]
+fn of_equal_texts_one_is_shown_whose_file_exists() {
+    for_each_store(|kind| {
+        let text = "# Same\n\nThe same text.\n";
+        let mut fixture = Fixture::new(kind, &[("a.md", text), ("b.md", text), ("c.md", "Other words.")]);
+        fixture.options.prune = Prune::Keep;
+        fixture.index();
+        let shown = |fixture: &Fixture| {
+            let embedder = Models::embedder(&*fixture.bag);
+            let generation = now(&*fixture.store);
+            let answer = search(&*fixture.store, &generation, embedder, "same text", &lexical()).unwrap();
+            let [hit] = answer.hits.as_slice() else { panic!("{kind}: {} hits", answer.hits.len()) };
+            assert_eq!((hit.rank, hit.duplicates.len()), (1, 1), "{kind}");
+            let other = hit.duplicates_at[0].split('#').next().unwrap().to_owned();
+            (hit.record.doc_id.clone(), other)
+        };
+        let (first, other) = shown(&fixture);
+        fixture.remove(&first);
+        assert_eq!(shown(&fixture), (other.clone(), first.clone()), "{kind}");
+        // Where none exists, as for a collection of another machine, the better one is.
+        fixture.remove(&other);
+        assert_eq!(shown(&fixture), (first, other), "{kind}");
     });
 }
 

@@ -2,49 +2,73 @@
 
 use std::collections::HashSet;
 
-use super::super::{IndexError, Progress, Prune};
+use super::super::{Progress, Prune};
 use super::Run;
 use crate::report::{Away, WhyAway};
 use chunkwright_store::{Change, DocumentInfo, StoreError};
 
+/// The documents of a scanned path, as far as their files are concerned.
+#[derive(Clone, Default)]
+struct Scope {
+    /// Number of its documents.
+    known: usize,
+    /// Those whose files are gone, or left out by a run that removes such documents.
+    gone: Vec<String>,
+    /// Number of those that keep their documents although this run leaves them out.
+    left_out: usize,
+}
+
 impl Run<'_> {
-    /// For each scanned path, the number of its known documents, and those whose files are gone.
-    fn gone(&self) -> Vec<(usize, Vec<String>)> {
-        let mut gone = vec![(0, Vec::new()); self.placed.roots.len()];
+    /// The documents of each scanned path.
+    fn scopes(&self) -> Vec<Scope> {
+        let mut scopes = vec![Scope::default(); self.placed.roots.len()];
         let failed: HashSet<&str> =
             self.report.failed.iter().map(|failure| failure.doc_id.as_str()).collect();
         let removed: HashSet<&String> = self.report.left_out.iter().collect();
+        let keeps_files = matches!(self.options.prune, Prune::Gone | Prune::Keep);
         for info in self.visible().values() {
-            let Some((known, vanished)) = self.placed.scope(info).and_then(|at| gone.get_mut(at)) else {
-                continue;
-            };
-            *known += 1;
+            let Some(scope) = self.placed.scope(info).and_then(|at| scopes.get_mut(at)) else { continue };
+            scope.known += 1;
             let may_exist = self.placed.may_exist(info) && !self.left_out.contains(&info.doc_id);
-            if !may_exist && !failed.contains(&*info.doc_id) && !removed.contains(&info.doc_id) {
-                vanished.push(info.doc_id.clone());
+            if may_exist || failed.contains(&*info.doc_id) || removed.contains(&info.doc_id) {
+                continue;
+            }
+            if keeps_files && self.placed.exists(info) {
+                scope.left_out += 1;
+            } else {
+                scope.gone.push(info.doc_id.clone());
             }
         }
-        gone
+        scopes
     }
 
     /// The documents of the scanned paths whose files are gone, in order.
     pub(super) fn vanished(&self) -> Vec<String> {
-        let mut vanished: Vec<String> = self.gone().into_iter().flat_map(|(_, vanished)| vanished).collect();
+        let mut vanished: Vec<String> = self.scopes().into_iter().flat_map(|scope| scope.gone).collect();
         vanished.sort_unstable();
         vanished
     }
 
-    /// The documents to remove because their files are gone, and the folders that lost too many.
+    /// The documents to remove because their files are gone, and the folders whose documents stay.
     pub(super) fn removable(&self) -> (Vec<String>, Vec<Away>) {
         let (mut removable, mut away) = (Vec::new(), Vec::new());
         let renamed: HashSet<&String> = self.report.renamed.iter().map(|renamed| &renamed.from).collect();
-        for (root, (known, vanished)) in self.placed.roots.iter().zip(self.gone()) {
+        for (root, scope) in self.placed.roots.iter().zip(self.scopes()) {
+            let mut stay = |documents, why| {
+                if documents > 0 {
+                    away.push(Away { folder: root.folder.clone(), documents, why });
+                }
+            };
+            stay(scope.left_out, WhyAway::LeftOut);
+            if self.options.prune == Prune::Keep {
+                stay(scope.gone.len(), WhyAway::Kept);
+                continue;
+            }
             let (moved, lost): (Vec<_>, Vec<_>) =
-                vanished.into_iter().partition(|doc_id| renamed.contains(doc_id));
+                scope.gone.into_iter().partition(|doc_id| renamed.contains(doc_id));
             removable.extend(moved);
-            if self.options.prune == Prune::Follow && lost.len() * 2 > known {
-                let (folder, documents) = (root.folder.clone(), lost.len());
-                away.push(Away { folder, documents, why: WhyAway::Most });
+            if self.options.prune != Prune::Force && lost.len() * 2 > scope.known {
+                stay(lost.len(), WhyAway::Most);
             } else {
                 removable.extend(lost);
             }
@@ -77,13 +101,6 @@ impl Run<'_> {
         };
         self.report.renamed = renames.found(&gone, records)?;
         Ok(())
-    }
-
-    pub(super) fn refuse_mass_delete(&self) -> Result<(), IndexError> {
-        let gone = self.gone();
-        let known = gone.iter().map(|(known, _)| known).sum();
-        let vanished: usize = gone.iter().map(|(_, vanished)| vanished.len()).sum();
-        if vanished * 2 > known { Err(IndexError::MassDelete { vanished, known }) } else { Ok(()) }
     }
 
     /// Removes documents whose files exist but are now left out because of their kind.

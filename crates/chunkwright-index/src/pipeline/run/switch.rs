@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use super::super::forecast::Forecast;
 use super::super::input::Input;
-use super::super::{Embed, Progress, Prune};
+use super::super::{Embed, Progress};
 use super::Run;
 use crate::report::Failure;
 use crate::settle::{settle, settle_all};
@@ -15,11 +15,7 @@ use chunkwright_store::{DocumentInfo, Generation, GenerationState, GenerationSta
 
 impl<'a> Run<'a> {
     pub(super) fn forecast(&self, found: &HashSet<&str>) -> Forecast<'a> {
-        let vanished = match self.options.prune {
-            Prune::Keep => Vec::new(),
-            Prune::Remove | Prune::Follow | Prune::Force => self.removable().0,
-        };
-        let vanished: HashSet<String> = vanished.into_iter().collect();
+        let vanished: HashSet<String> = self.removable().0.into_iter().collect();
         let known = self.visible();
         let is_there = |id: &str| found.contains(id) || (known.contains_key(id) && !vanished.contains(id));
         Forecast::new(self.overlays, is_there)
