@@ -4,7 +4,7 @@
 //! Text that is not worth indexing is left out as well ([`noise`]). Unlike ripgrep it accounts for everything: each
 //! folder it enters is listed once more, and what the walk did not yield is reported with the reason.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
@@ -278,7 +278,8 @@ pub fn unescape(id: &str) -> PathBuf {
 /// A path that does not exist, cannot be read, or lies inside another.
 pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceError> {
     let mut walk = Walk::default();
-    let mut roots: Vec<PathBuf> = Vec::new();
+    // In the order of paths, what lies inside a path follows it.
+    let mut roots: BTreeSet<PathBuf> = BTreeSet::new();
     for (path, matching) in grouped(paths) {
         let path = &path;
         let shown = || doc_id(path);
@@ -286,11 +287,11 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceErro
             io::ErrorKind::NotFound => SourceError::Missing { path: shown() },
             _ => SourceError::Io { path: shown(), error },
         })?;
-        for other in &roots {
-            if other.starts_with(&real) || real.starts_with(other) {
-                let (outer, inner) = if real.starts_with(other) { (other, &real) } else { (&real, other) };
-                return Err(SourceError::Overlap { outer: doc_id(outer), inner: doc_id(inner) });
-            }
+        let around =
+            real.ancestors().find(|outer| roots.contains(*outer)).map(|outer| (outer, real.as_path()));
+        let inside = roots.range(real.clone()..).next().filter(|inner| inner.starts_with(&real));
+        if let Some((outer, inner)) = around.or(inside.map(|inner| (real.as_path(), inner.as_path()))) {
+            return Err(SourceError::Overlap { outer: doc_id(outer), inner: doc_id(inner) });
         }
         let metadata = fs::metadata(&real).map_err(|error| SourceError::Io { path: shown(), error })?;
         if metadata.is_dir() {
@@ -303,7 +304,7 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceErro
             walk.add(take(real.clone(), folder, &root, &metadata, options), folder);
             walk.roots.push(root);
         }
-        roots.push(real);
+        roots.insert(real);
     }
     walk.files.sort_by(|a, b| (&a.doc_id, &a.path).cmp(&(&b.doc_id, &b.path)));
     walk.skipped.sort();

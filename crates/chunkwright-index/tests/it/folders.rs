@@ -150,15 +150,24 @@ fn a_single_file_is_named_by_its_name() {
 
 #[test]
 fn paths_that_make_no_sense_are_refused_with_a_sentence() {
-    let fixture = Fixture::new("sqlite", &[("docs/a.md", "x"), ("more/a.md", "y")]);
+    let fixture = Fixture::new("sqlite", &[("docs/a.md", "x"), ("docs-2.md", "z"), ("more/a.md", "y")]);
     let index = |paths: &[&str]| {
         let paths: Vec<_> = paths.iter().map(|path| fixture.root().join(path)).collect();
         fixture.pipeline.index(&paths, &fixture.options, &|_| {})
     };
     let error = index(&["nowhere"]).unwrap_err().to_string();
     assert!(error.ends_with("nowhere` does not exist; give a file or a folder"), "{error}");
-    let error = index(&["docs/a.md", "."]).unwrap_err().to_string();
-    assert!(error.contains("lies inside"), "{error}");
+    let overlaps = [
+        &["docs/a.md", "."][..],
+        &[".", "docs/a.md"],
+        &["docs", "docs"],
+        &["docs", "docs-2.md", "docs/a.md"],
+        &["docs-2.md", "docs/a.md", "docs"],
+    ];
+    for paths in overlaps {
+        let error = index(paths).unwrap_err().to_string();
+        assert!(error.contains("lies inside"), "{error}");
+    }
     let report = index(&["docs", "more"]).unwrap();
     assert_eq!((report.indexed, report.failed.len()), (1, 1));
     assert!(report.failed[0].message.contains("index these folders into two collections"));
