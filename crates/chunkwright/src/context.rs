@@ -30,7 +30,7 @@ pub enum Borrow {
     /// The first line of a list item around the chunk: without it what is indented in the list would
     /// read as code.
     Item(Span),
-    /// The opening lines of a fence or delimited block that the chunk starts inside.
+    /// The opening lines of a fence or delimited block that the chunk starts inside, or the label of a turn.
     Fence(Span),
     /// Header and delimiter rows of a table that the chunk starts inside.
     TableHeader(Span),
