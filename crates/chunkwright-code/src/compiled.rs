@@ -128,6 +128,11 @@ impl Compiled {
         self.language.joins_equations
     }
 
+    /// Whether macros may define functions.
+    pub(crate) fn has_macros(&self) -> bool {
+        self.language.has_macros
+    }
+
     /// Whether declarations inside a function are not symbols.
     pub(crate) fn has_local_values(&self) -> bool {
         self.language.has_local_values
@@ -183,7 +188,10 @@ impl Compiled {
                         node = child;
                         continue 'deeper;
                     }
-                    Role::Call => Some(self.called(child, source)).filter(|&role| role == Role::Import),
+                    Role::Call => Some(self.called(child, source)).filter(|&role| {
+                        let is_named = || node.child_by_field_name("name").is_some();
+                        role == Role::Import || matches!(role, Role::Function(_)) && is_named()
+                    }),
                     Role::Equation => Some(self.equated(child)).filter(|&role| role != Role::Statement),
                     role @ Role::Type(kind) => Some(role).filter(|_| !self.announces(kind, child)),
                     role @ (Role::Function(_) | Role::Import) => Some(role),

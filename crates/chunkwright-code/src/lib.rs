@@ -31,10 +31,12 @@
 //! put a file of it into `tests/samples`. The tests run over both: they report a kind that the grammar does not know,
 //! and `tests/outlines` shows what the sample becomes.
 
+mod by_line;
 mod compiled;
 #[cfg(feature = "vue")]
 mod component;
 mod detect;
+mod directives;
 mod item_macros;
 mod language;
 mod lines;

@@ -16,7 +16,9 @@ use self::members::{Blocks, Symbol};
 use self::scope::Members;
 use crate::compiled::{Compiled, Declared, Docstring, Kind};
 use crate::language::Role;
-use crate::lines;
+use crate::{by_line, lines};
+
+const FUNCTION: Role = Role::Function(SymbolKind::Function);
 
 /// Lines of a signature that are kept.
 const SIGNATURE_LINES: usize = 5;
@@ -306,6 +308,10 @@ impl<'a> Outline<'a> {
         let inside = || Some(declared.value).filter(|&value| value != symbol).and_then(named);
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let Some(title) = named(symbol).or_else(inside) else {
+            let before = self.source.get(..symbol.start_byte()).unwrap_or_default().trim_end();
+            if before.ends_with("export default") {
+                return ("default".into(), false);
+            }
             let body = self.language.body(declared.value).filter(|body| self.text(*body).starts_with('{'));
             let body = body.filter(|_| matches!(declared.role, Role::Type(_)));
             let head = body.and_then(|body| self.source.get(symbol.start_byte()..body.start_byte()));
@@ -313,6 +319,14 @@ impl<'a> Outline<'a> {
         };
         let name = self.source.get(title.name).unwrap_or_default();
         let name = words(plain_name(name));
+        // `TEST_F(Suite, opens) {` is a function by the name of its macro.
+        if self.language.has_macros() && by_line::is_macro(&name) && declared.role == FUNCTION {
+            let arguments = self.text(symbol).strip_prefix(name.as_str()).map(str::trim_start);
+            let arguments = arguments.and_then(|rest| rest.strip_prefix('(')?.split_once(')'));
+            if let Some(name) = arguments.and_then(|(arguments, _)| by_line::defined_name(arguments)) {
+                return (name, false);
+            }
+        }
         let owner = title.owner.map(|owner| self.text(owner)).and_then(type_name);
         match owner {
             Some(owner) => (format!("{owner}{}{name}", self.language.joint()), true),

@@ -3,6 +3,7 @@
 mod memory;
 mod strain;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::thread;
@@ -12,7 +13,7 @@ use tree_sitter::{ParseOptions, ParseState, Tree};
 
 use crate::compiled::Compiled;
 use crate::language::Language;
-use crate::{item_macros, macros, outline, plain, repair};
+use crate::{by_line, directives, item_macros, macros, outline, plain, repair};
 use memory::Memory;
 use strain::Strain;
 
@@ -128,6 +129,9 @@ impl CodeParser {
     /// parsing would cost too much.
     fn opened(&self, source: &str) -> Option<Tree> {
         let parse = |text: &str| self.tree(text);
+        let branches =
+            if self.language.lines.has_directives { directives::first_branches(source) } else { None };
+        let source = branches.as_deref().unwrap_or(source);
         let tree = repair::least_broken(source, self.language, &parse)?;
         let items = |text: &str| self.tree(text).filter(|parsed| !parsed.was_hard).map(|parsed| parsed.tree);
         match item_macros::opened(self.compiled(), &tree, source, &items) {
@@ -216,11 +220,33 @@ impl Parser for CodeParser {
         out.set_comment(self.language.comment);
         out.set_gap_kind(BlockKind::Statement);
         let source = out.source();
-        match self.opened(&source) {
-            Some(tree) if 100 * errors(&tree) <= MOST_ERRORS * source.len() => {
+        let tree = self.opened(&source).filter(|tree| 100 * errors(tree) <= MOST_ERRORS * source.len());
+        let is_whole = tree.as_ref().is_some_and(|tree| !tree.root_node().has_error());
+        let symbols = if is_whole { Vec::new() } else { by_line::symbols(&source, self.language) };
+        match tree {
+            Some(tree) if symbols.is_empty() || !self.loses(&tree, &source, &symbols) => {
                 outline::report(self.compiled(), &tree, &source, out);
             }
-            _ => plain::read(out),
+            None if symbols.is_empty() => plain::read(out),
+            _ => by_line::report(&symbols, out),
         }
     }
+}
+
+impl CodeParser {
+    /// Whether the outline of a broken tree lacks more of the names that lines plainly declare than it has others.
+    fn loses(&self, tree: &Tree, source: &str, symbols: &[by_line::Symbol]) -> bool {
+        let mut outline = DocumentBuilder::new("", source);
+        outline::report(self.compiled(), tree, source, &mut outline);
+        let outline = outline.finish();
+        let named: HashSet<&str> =
+            outline.sections().iter().skip(1).map(|section| last_word(&section.title)).collect();
+        let plain: HashSet<&str> = symbols.iter().map(|symbol| last_word(&symbol.title)).collect();
+        plain.difference(&named).count() > named.difference(&plain).count()
+    }
+}
+
+/// The last word of a title: names compare without what they belong to.
+fn last_word(title: &str) -> &str {
+    title.rsplit(|c: char| !c.is_alphanumeric() && c != '_').find(|word| !word.is_empty()).unwrap_or(title)
 }

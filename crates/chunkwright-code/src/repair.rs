@@ -7,7 +7,7 @@
 
 mod indentation;
 mod layout;
-mod line;
+pub(crate) mod line;
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -30,7 +30,7 @@ pub enum Borrow {
     /// The first line of a list item around the chunk: without it what is indented in the list would
     /// read as code.
     Item(Span),
-    /// The opening lines of a fence or delimited block that the chunk starts inside.
+    /// The opening lines of a fence or delimited block that the chunk starts inside, or the label of a turn.
     Fence(Span),
     /// Header and delimiter rows of a table that the chunk starts inside.
     TableHeader(Span),
@@ -152,19 +152,20 @@ fn push_line(text: &mut String, line: &str) {
 
 /// The text that a chunk that owns `span` borrows under `config`, closing text included.
 ///
-/// `section` is the innermost section that holds all of the span's blocks. Borrowed text that would take more than its
-/// share of `max_size` (measured by `measure`, unless it was already) is left out, outermost part first. `previous` is
-/// the span that the chunk before owns, from which an overlap is taken.
+/// The path is that of the section which goes on where the span begins: of what begins further down, the chunk holds the
+/// heading or first lines. Borrowed text that would take more than its share of `max_size` (measured by `measure`, unless
+/// it was already) is left out, outermost part first. `previous` is the span that the chunk before owns, from which an
+/// overlap is taken.
 pub(crate) fn borrows(
     document: &Document,
     config: &ChunkConfig,
     span: Span,
-    section: SectionId,
     previous: Option<Span>,
     (measure, measured): (&dyn Fn(&str) -> usize, &Measured),
 ) -> Vec<Borrow> {
     let mut borrows = Vec::new();
     if config.context != ContextRule::None {
+        let section = continued(document, span.start);
         borrows.extend(path_borrows(document, config, span.start, section, (measure, measured)));
     }
     borrows.extend(items(document, config, span.start));
@@ -196,6 +197,14 @@ pub(crate) fn borrows(
     borrows
 }
 
+/// The innermost section that a chunk which begins at `start` goes on with, or begins.
+fn continued(document: &Document, start: u32) -> SectionId {
+    let own = document.block_at(start).map_or(SectionId::ROOT, |block| block.section);
+    // A cut inside a function may be inside another that has no blocks of its own.
+    let inner = document.section_around(start);
+    if document.common_section(own, inner) == own { inner } else { own }
+}
+
 /// Largest share of the limit that a path may take.
 pub(crate) fn share(config: &ChunkConfig) -> usize {
     config.max_size / 4
@@ -221,14 +230,7 @@ fn path_borrows(
     // A section that begins with the chunk announces itself.
     let outside =
         |id: &SectionId| document.section(*id).span.start < start && !document.section(*id).title.is_empty();
-    // A cut inside a function may be inside another that has no blocks of its own.
-    let inner = document.section_around(start);
-    let inner_path = document.path(inner);
-    let mut path = if document.language().is_some() && inner_path.contains(&section) {
-        inner_path
-    } else {
-        document.path(section)
-    };
+    let mut path = document.path(section);
     path.retain(outside);
     // A token has at least one byte: most borrowed text needs no counting.
     let size = |borrow: &[Borrow]| {
@@ -238,9 +240,10 @@ fn path_borrows(
     if document.language().is_none() && config.context == ContextRule::Heading {
         // A chunk that begins with a heading says where it is.
         let begins = document.block_at(start).is_some_and(|block| block.kind == BlockKind::Heading);
-        let heading = path.last().filter(|_| !begins).and_then(|&id| heading(document, id));
-        let borrow = heading.map(|span| vec![Borrow::Heading(span)]);
-        return borrow.filter(|borrow| fits(borrow, usize::MAX)).unwrap_or_default();
+        let Some(&last) = path.last().filter(|_| !begins) else { return Vec::new() };
+        // An element of an array has a name and no heading.
+        let heading = heading(document, last).map_or_else(|| Borrow::Path(vec![last]), Borrow::Heading);
+        return Some(vec![heading]).filter(|borrow| fits(borrow, usize::MAX)).unwrap_or_default();
     }
     if document.language().is_none() {
         // A key of data says what it is only with the keys around it.
@@ -276,7 +279,32 @@ fn path_borrows(
     while !borrows.is_empty() && !fits(&borrows, usize::MAX) {
         borrows.remove(0);
     }
+    // Of a signature that is too long, or that the chunk begins inside, the line with the name says enough.
+    if let Some(&last) = path.last() {
+        let announced = Borrow::Signature(document.section(last).signature);
+        if borrows.last() != Some(&announced)
+            && let Some(name) = name_line(document, last, start)
+            && fits(slice::from_ref(&Borrow::Signature(name)), usize::MAX)
+        {
+            borrows = vec![Borrow::Signature(name)];
+        }
+    }
     borrows
+}
+
+/// The line of a symbol's signature that has its name, if it ends before `start`.
+fn name_line(document: &Document, id: SectionId, start: u32) -> Option<Span> {
+    let section = document.section(id);
+    let name =
+        section.title.rsplit(|c: char| !c.is_alphanumeric() && c != '_').find(|name| !name.is_empty())?;
+    let text = section.signature.of(document.source());
+    let mut at = section.signature.start as usize;
+    let line = text.split_inclusive('\n').find_map(|line| {
+        let from = at;
+        at += line.len();
+        line.contains(name).then(|| Span::new(from, from + line.trim_end().len()))
+    })?;
+    (line.end <= start).then_some(line)
 }
 
 /// Most places of a list that are searched for the items around one: bounds the work for lists of thousands of items.

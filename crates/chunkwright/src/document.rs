@@ -264,7 +264,7 @@ pub enum EnclosureKind {
     Fence,
     /// A table with a header row.
     Table,
-    /// A delimited block of prose: an admonition, an example, a quotation.
+    /// A delimited block of prose: an admonition, an example, a quotation, a turn of a conversation.
     Quote,
 }
 

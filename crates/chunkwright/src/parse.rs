@@ -14,6 +14,7 @@ mod rst;
 mod subtitles;
 mod text;
 mod toml;
+mod turns;
 mod yaml;
 
 pub use asciidoc::AsciiDoc;

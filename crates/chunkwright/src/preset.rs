@@ -97,7 +97,7 @@ fn stable() -> ChunkConfig {
         max_size: 1800,
         target_size: 1400,
         min_size: 250,
-        context: ContextRule::None,
+        context: ContextRule::Heading,
         keep_whole: vec![Keep::Code],
         ..auto()
     }
@@ -139,7 +139,7 @@ fn course() -> ChunkConfig {
         target_size: 1000,
         min_size: 100,
         overlap_size: 200,
-        context: ContextRule::None,
+        context: ContextRule::Heading,
         section_level: 1,
         packing: Packing::FirstFit,
         keep_whole: vec![Keep::Code, Keep::Table],

@@ -42,7 +42,16 @@ pub const LANGUAGE: Language = Language {
     own_roles: &[
         ("field_definition", Role::Binding),
     ],
-    calls: &[("require", Role::Import), ("import", Role::Import)],
+    // What wraps a function is one, by the name that it is bound to.
+    calls: &[
+        ("require", Role::Import),
+        ("import", Role::Import),
+        ("computed", Role::Function(SymbolKind::Function)),
+        ("memo", Role::Function(SymbolKind::Function)),
+        ("forwardRef", Role::Function(SymbolKind::Function)),
+        ("useCallback", Role::Function(SymbolKind::Function)),
+        ("useMemo", Role::Function(SymbolKind::Function)),
+    ],
     titles: &["name", "left", "property", "key"],
     bodies: &[
         "statement_block",

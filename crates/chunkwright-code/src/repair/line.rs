@@ -6,44 +6,44 @@ use crate::language::{Language, Lines};
 
 /// A bracket, or a word that `end` closes, or that word.
 #[derive(Clone)]
-pub(super) struct Token {
-    pub(super) at: usize,
-    pub(super) end: usize,
-    pub(super) bracket: u8,
-    pub(super) opens: bool,
+pub(crate) struct Token {
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+    pub(crate) bracket: u8,
+    pub(crate) opens: bool,
     /// Whether it closes something and only such tokens are before it on its line.
-    pub(super) leads: bool,
+    pub(crate) leads: bool,
     /// Whether it is certainly stray if nothing that it closes is open.
-    pub(super) is_certain: bool,
+    pub(crate) is_certain: bool,
 }
 
 impl Token {
-    pub(super) fn leads(&self) -> bool {
+    pub(crate) fn leads(&self) -> bool {
         self.leads
     }
 }
 
 /// A line with code on it.
 #[derive(Clone)]
-pub(super) struct Line {
-    pub(super) start: usize,
-    pub(super) visible_start: usize,
+pub(crate) struct Line {
+    pub(crate) start: usize,
+    pub(crate) visible_start: usize,
     /// After its last visible character.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// The same, a comment at its end left out.
-    pub(super) code_end: usize,
+    pub(crate) code_end: usize,
     /// In columns.
-    pub(super) indent: usize,
-    pub(super) tokens: Vec<Token>,
+    pub(crate) indent: usize,
+    pub(crate) tokens: Vec<Token>,
     /// Whether it begins inside a string or comment.
-    pub(super) continues: bool,
+    pub(crate) continues: bool,
     /// Whether it may be indented as little as its enclosing block: `default:`.
-    pub(super) is_label: bool,
+    pub(crate) is_label: bool,
 }
 
 impl Line {
     /// Whether it closes as much as it opens.
-    pub(super) fn is_balanced(&self) -> bool {
+    pub(crate) fn is_balanced(&self) -> bool {
         let opened = self.tokens.iter().filter(|token| token.opens).count();
         !self.continues && !self.tokens.iter().any(|token| token.leads) && 2 * opened == self.tokens.len()
     }
@@ -65,7 +65,7 @@ enum Inside {
 }
 
 /// Reads the lines of a source.
-pub(super) struct Lexer<'a> {
+pub(crate) struct Lexer<'a> {
     source: &'a str,
     language: Lines,
     comment: &'static str,
@@ -82,7 +82,7 @@ pub(super) struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn new(source: &'a str, language: &Language) -> Self {
+    pub(crate) fn new(source: &'a str, language: &Language) -> Self {
         let comment = language.comment.0.trim();
         Self {
             source,
@@ -99,17 +99,17 @@ impl<'a> Lexer<'a> {
     }
 
     /// Whether the source read so far ends inside a string or comment.
-    pub(super) fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
 
     /// The marks that open an unclosed string or comment.
-    pub(super) fn stray_marks(self) -> Vec<Range<usize>> {
+    pub(crate) fn stray_marks(self) -> Vec<Range<usize>> {
         self.stray
     }
 
     /// The next line with code on it.
-    pub(super) fn next_line(&mut self) -> Option<Line> {
+    pub(crate) fn next_line(&mut self) -> Option<Line> {
         while self.at < self.source.len() {
             let start = self.at;
             let rest = &self.source[start..];

@@ -246,10 +246,7 @@ impl Finisher<'_> {
         let section = section_of(self.document, span);
         let measure = |text: &str| self.chunker.measure().count(text);
         let previous = self.chunks.last().map(|chunk| chunk.span).filter(|_| cut.continues());
-        (
-            section,
-            context::borrows(self.document, self.config, span, section, previous, (&measure, &self.measured)),
-        )
+        (section, context::borrows(self.document, self.config, span, previous, (&measure, &self.measured)))
     }
 
     /// Cuts `span` again, into pieces of at most `room`.

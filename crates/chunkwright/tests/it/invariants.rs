@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use chunkwright::{
-    Borrow, Chunk, Chunked, Chunker, Document, Parent, RecordContext, Section, Span, TokenCounter, Unit,
+    BlockKind, Borrow, Chunk, Chunked, Chunker, ContextRule, Document, Parent, RecordContext, Section,
+    SectionKind, Span, TokenCounter, Unit,
 };
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -23,6 +24,7 @@ pub(crate) fn all(chunks: &Chunked<'_>) {
     identity(chunks);
     graphemes(chunks.document(), chunks);
     neighbourhood(chunks);
+    named(chunks);
 }
 
 /// Blocks are disjoint, in order, trimmed, and hold every visible byte; sections nest.
@@ -99,6 +101,52 @@ fn graphemes(document: &Document, chunks: &[Chunk]) {
             // A line break and the blanks around it may cluster with what follows only as CRLF.
             let blank = source[at..inside].chars().all(char::is_whitespace);
             assert!(blank || cluster.len() > 8, "cut inside {cluster:?}");
+        }
+    }
+}
+
+/// The text of a chunk names every section whose text it holds: by the heading or first lines of those that begin in it,
+/// by its context for what goes on in it. Unless the configuration wants no context or there is no room for it.
+fn named(chunks: &Chunked<'_>) {
+    let (chunker, document) = (chunks.chunker(), chunks.document());
+    let config = chunker.config();
+    if config.context == ContextRule::None {
+        return;
+    }
+    let size = |text: &str| match config.unit {
+        Unit::Chars => text.chars().count(),
+        Unit::Tokens => chunker.counter().count(text),
+    };
+    let blocks = document.blocks();
+    for chunk in chunks {
+        let text = chunk.render().into_text();
+        let from = blocks.partition_point(|block| block.span.end <= chunk.span.start);
+        let held = blocks[from..].iter().take_while(|block| block.span.start < chunk.span.end);
+        for block in held.filter(|block| block.kind != BlockKind::Heading) {
+            let section = document.section(block.section);
+            let begins_inside = section.span.start >= chunk.span.start;
+            if section.title.is_empty() || begins_inside || chunk.span.start < section.signature.end {
+                continue;
+            }
+            let heading = blocks.iter().find(|block| block.span.end > section.span.start);
+            let heading =
+                heading.map(|block| document.read(block.span).trim_end().to_owned()).unwrap_or_default();
+            let is_symbol = matches!(section.kind, SectionKind::Symbol(_));
+            let name = section.title.rsplit(|c: char| is_symbol && !c.is_alphanumeric() && c != '_');
+            let name = name.into_iter().find(|word| !word.is_empty()).unwrap_or_default();
+            // The titles down to what the chunk begins in, or the lines that say them.
+            let titles = document.path(blocks[from].section);
+            let titles = titles.iter().skip_while(|&&id| id != block.section);
+            let titles: Vec<_> = titles.map(|&id| document.section(id).title.as_str()).collect();
+            let borrowed = [&titles.join(" > "), &heading, &*document.read(section.signature)];
+            let named = format!("{name}\n\n{text}");
+            let has_room = borrowed.iter().all(|borrowed| size(borrowed) + 2 <= config.max_size / 4);
+            let has_room = has_room && chunker.fits(&named);
+            assert!(
+                text.contains(name) || !heading.is_empty() && text.contains(&heading) || !has_room,
+                "{} does not name {name:?}: {text:?}",
+                document.id()
+            );
         }
     }
 }

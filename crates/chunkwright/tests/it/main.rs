@@ -25,6 +25,7 @@ mod shown;
 mod spec;
 mod stats;
 mod stride;
+mod turns;
 mod words;
 mod work;
 
