@@ -16,6 +16,8 @@ use arrow_array::types::UInt32Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 
@@ -131,8 +133,8 @@ impl<T: Value> Column for Option<T> {
     }
 }
 
-/// A map of texts is written as a JSON object, since its names are not known; null if empty.
-impl Column for BTreeMap<String, String> {
+/// A map is written as a JSON object, since its names are not known; null if empty.
+impl<V: Serialize + DeserializeOwned> Column for BTreeMap<String, V> {
     fn field(name: &str) -> Field {
         Option::<String>::field(name)
     }
@@ -151,7 +153,7 @@ impl Column for BTreeMap<String, String> {
                 column: table.path(name),
                 row,
                 value: json,
-                known: "objects of texts, as JSON".into(),
+                known: "objects of texts or lists, as JSON".into(),
             })
         };
         Option::<String>::read(table, name)?.into_iter().enumerate().map(parse).collect()

@@ -100,6 +100,7 @@ rows! {
         config_hash: String,
         file_hash: String,
         indexed_at: Option<String>,
+        properties: BTreeMap<String, Vec<String>>,
         meta: BTreeMap<String, String>,
         ; flat adaptive: AdaptiveFields
     }

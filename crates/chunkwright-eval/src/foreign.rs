@@ -169,6 +169,7 @@ impl ForeignChunk {
             config_hash: String::new(),
             file_hash: String::new(),
             indexed_at: None,
+            properties: BTreeMap::new(),
             meta: BTreeMap::new(),
         }
     }

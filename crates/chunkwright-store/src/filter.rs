@@ -76,7 +76,7 @@ pub enum Condition {
     Or(Vec<Condition>),
     /// Anything but this.
     Not(Box<Condition>),
-    /// What the caller said of the document under this name.
+    /// What the caller said of the document under this name, or what it says of itself in its front matter.
     #[serde(untagged)]
     Meta {
         /// The name, such as `course_id`.
@@ -240,7 +240,7 @@ impl Condition {
                     }
                 }
             }
-            Self::Meta { meta, test } => fields.meta(meta).is_some_and(|text| test.passes_text(text)),
+            Self::Meta { meta, test } => fields.meta(meta).into_iter().any(|text| test.passes_text(text)),
             Self::Field { field, test } => match fields.get(*field) {
                 Got::Nothing => false,
                 Got::Text(text) => test.passes_text(text),
@@ -335,7 +335,7 @@ mod tests {
             "token_level": "normal", "oversize": false, "part": {"index": 0, "total": 2}, "cut": "heading",
             "adaptive_chunking": true, "is_complete_document": false, "section_title": "A", "section_index": 1,
             "strategy_version": "tree-v1.2", "preset": "auto", "config_hash": "0", "file_hash": "1",
-            "indexed_at": "2026-01-01T00:00:00Z", "meta": {"course_id": "13", "课程": "向量"}
+            "indexed_at": "2026-01-01T00:00:00Z", "properties": {"tags": ["ops", "net"], "date": ["2024-05-01"]}, "meta": {"course_id": "13", "课程": "向量"}
         }"#;
         serde_json::from_str(json).expect("JSON")
     }
@@ -347,7 +347,7 @@ mod tests {
         let Value::Object(fields) = serde_json::to_value(record).expect("JSON") else { panic!("no object") };
         for (key, value) in fields {
             match value {
-                Value::Object(_) if key == "meta" => {}
+                Value::Object(_) if key == "meta" || key == "properties" => {}
                 Value::Object(inner) => keys.extend(inner.keys().map(|name| format!("{key}.{name}"))),
                 _ => _ = keys.insert(key),
             }
@@ -396,6 +396,9 @@ mod tests {
             ("indexed_at<2026-01-01", false),
             ("section_title=\"A\"", true),
             ("preset=\"a b\"", false),
+            ("meta.tags=net and meta.Tags=ops", true),
+            ("meta.tags!=ops", false),
+            ("meta.date>=2024 and meta.date<2025", true),
             ("meta.course_id=13", true),
             ("meta.course_id!=13 or meta.term=1", false),
             ("meta.课程^=向 and meta.course_id~1?", true),

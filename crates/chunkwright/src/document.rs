@@ -5,8 +5,10 @@ mod breaks;
 mod builder;
 mod embedded;
 mod payload;
+mod properties;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,7 @@ pub use builder::DocumentBuilder;
 pub(crate) use embedded::Begins;
 use embedded::Embedded;
 pub use embedded::Languages;
+pub use properties::{MAX_PROPERTIES, MAX_PROPERTIES_LEN};
 
 /// A parsed document.
 ///
@@ -43,6 +46,7 @@ pub struct Document {
     enclosures: Vec<Enclosure>,
     markup: Vec<Markup>,
     imports: Vec<String>,
+    properties: BTreeMap<String, Vec<String>>,
     language: Option<&'static str>,
     comment: (&'static str, &'static str),
     is_unparsed: bool,
@@ -409,6 +413,12 @@ impl Document {
     /// Import statements of source code, one string each, in order.
     pub fn imports(&self) -> &[String] {
         &self.imports
+    }
+
+    /// What the document says of itself, such as the tags and dates of front matter: values by name, lower case. Within
+    /// [`MAX_PROPERTIES`] and [`MAX_PROPERTIES_LEN`].
+    pub fn properties(&self) -> &BTreeMap<String, Vec<String>> {
+        &self.properties
     }
 
     /// The programming language, where the parser knows it.

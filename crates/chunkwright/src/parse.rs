@@ -3,6 +3,7 @@
 mod asciidoc;
 mod csv;
 mod data;
+mod front_matter;
 mod html;
 mod json;
 mod lines;

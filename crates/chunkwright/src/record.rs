@@ -129,6 +129,10 @@ pub struct Record {
     /// When it was stored, ISO 8601; only in a store.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub indexed_at: Option<String>,
+    /// What the document says of itself: the fields of its front matter, such as `tags`, by name in lower case
+    /// ([`MAX_PROPERTIES`](crate::document::MAX_PROPERTIES)).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub properties: BTreeMap<String, Vec<String>>,
     /// What the caller said of the document, such as `course_id`; only in a store.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub meta: BTreeMap<String, String>,
@@ -288,6 +292,7 @@ impl ChunkIn<'_> {
             config_hash: config_hash.clone(),
             file_hash: context.file_hash.clone(),
             indexed_at: None,
+            properties: document.properties().clone(),
             meta: BTreeMap::new(),
             text: rendered.into_text(),
         }
@@ -358,6 +363,7 @@ impl Chunker {
             config_hash: self.config_hash(),
             file_hash: context.file_hash.clone(),
             indexed_at: None,
+            properties: document.properties().clone(),
             meta: BTreeMap::new(),
         }
     }

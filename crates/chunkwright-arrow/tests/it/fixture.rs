@@ -75,6 +75,7 @@ pub(crate) fn plain(index: u32) -> Record {
         config_hash: "c".into(),
         file_hash: "f".into(),
         indexed_at: None,
+        properties: std::collections::BTreeMap::new(),
         meta: std::collections::BTreeMap::new(),
     }
 }
@@ -149,7 +150,8 @@ fn ids() -> impl Strategy<Value = (ChunkId, Option<ChunkId>, Option<ChunkId>, Op
 pub(crate) fn record() -> impl Strategy<Value = Record> {
     let required = (vec(text(), 14), vec(any::<u32>(), 11), texts(), level(), any::<bool>());
     let by_name = proptest::collection::btree_map(text(), text(), 0..3);
-    let optional = (vec(option::of(text()), 3), option::of(texts()), by_name);
+    let lists = proptest::collection::btree_map(text(), texts(), 0..3);
+    let optional = (vec(option::of(text()), 3), option::of(texts()), by_name, lists);
     let nested = (
         option::of(position()),
         option::of(symbols()),
@@ -159,7 +161,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
     (required, optional, nested, ids()).prop_map(
         |(
             (texts, numbers, section_path, token_level, oversize),
-            (options, imports, texts_by_name),
+            (options, imports, texts_by_name, lists_by_name),
             nested,
             ids,
         )| {
@@ -210,6 +212,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
                 config_hash: text(),
                 file_hash: text(),
                 indexed_at: option(),
+                properties: lists_by_name,
                 meta: texts_by_name,
             }
         },

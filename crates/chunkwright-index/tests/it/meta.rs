@@ -107,6 +107,35 @@ fn metadata_is_in_records_and_filters_of_every_store_and_moves_no_id() {
 }
 
 #[test]
+fn front_matter_is_filtered_by_in_every_store_and_goes_with_the_page() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(
+            kind,
+            &[
+                ("a.md", "---\ntitle: A\ntags: [ops, net]\ndate: 2024-05-01\n---\nApples are red.\n"),
+                ("b.md", "+++\ntitle = \"B\"\ntags = [\"ops\"]\n+++\nApples are green.\n"),
+                ("c.md", "Apples are sweet.\n"),
+            ],
+        );
+        index(&mut fixture, &[("team", "x")], &[]);
+        for (filter, expected) in [
+            ("meta.tags=ops", vec!["a.md", "b.md"]),
+            ("meta.tags=net and meta.team=x", vec!["a.md"]),
+            ("meta.Tags=net", vec!["a.md"]),
+            ("meta.tags!=ops", vec!["c.md"]),
+            ("meta.date>=2024", vec!["a.md"]),
+            ("meta.tags=x", vec![]),
+        ] {
+            assert_eq!(found(&*fixture.store, &fixture, filter), expected, "{kind} {filter}");
+        }
+        assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new(), "{kind}");
+        fixture.write("a.md", b"---\ntitle: A\n---\nApples are red.\n");
+        index(&mut fixture, &[], &[]);
+        assert_eq!(found(&*fixture.store, &fixture, "meta.tags=ops"), ["b.md"], "{kind}");
+    });
+}
+
+#[test]
 fn metadata_stays_until_it_is_taken_back_and_new_files_get_what_their_folder_shares() {
     for_each_store(|kind| {
         let mut fixture = Fixture::new(kind, &FILES);

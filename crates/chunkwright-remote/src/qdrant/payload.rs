@@ -191,7 +191,11 @@ pub(super) const DIALECT: Dialect = Dialect {
         // Other characters would make the name a path.
         let is_key = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         match test {
-            Test::Is(Value::String(text)) if is_key => Some(matches(&format!("record.meta.{name}"), text)),
+            Test::Is(Value::String(text)) if is_key => {
+                let own = format!("record.properties.{}", name.to_lowercase());
+                let said = format!("record.meta.{name}");
+                Some(json!({"should": [matches(&said, text), matches(&own, text)]}))
+            }
             _ => None,
         }
     },

@@ -170,9 +170,10 @@ pub trait Fields {
     /// The value of a field.
     fn get(&self, field: Field) -> Got<'_>;
 
-    /// The document's metadata under this name; only records have it.
-    fn meta(&self, _name: &str) -> Option<&str> {
-        None
+    /// The document's metadata under this name: what the caller said, and what the document says of itself. Only
+    /// records have it.
+    fn meta(&self, _name: &str) -> Vec<&str> {
+        Vec::new()
     }
 }
 
@@ -235,8 +236,11 @@ impl Fields for Value {
         found.filter(|value| !value.is_null()).map_or(Got::Nothing, Got::Value)
     }
 
-    fn meta(&self, name: &str) -> Option<&str> {
-        self.get("meta")?.get(name)?.as_str()
+    fn meta(&self, name: &str) -> Vec<&str> {
+        let said = self.get("meta").and_then(|meta| meta.get(name));
+        let own = self.get("properties").and_then(|properties| properties.get(name.to_lowercase()));
+        let own = own.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        said.into_iter().chain(own).filter_map(Value::as_str).collect()
     }
 }
 

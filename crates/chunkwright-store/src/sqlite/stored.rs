@@ -96,6 +96,7 @@ stored! {
     config_hash: String = "config_hash";
     file_hash: String = "file_hash";
     indexed_at: Option<String> = "indexed_at";
+    properties: BTreeMap<String, Vec<String>> = "pr";
     meta: BTreeMap<String, String> = "meta";
 }
 
@@ -137,6 +138,7 @@ impl<'a> Stored<'a> {
             oversize: Some(Cow::Owned(false)),
             part: Some(Cow::Owned(None)),
             indexed_at: Some(Cow::Owned(None)),
+            properties: Some(Cow::default()),
             meta: Some(Cow::default()),
             ..Self::default()
         }

@@ -1,9 +1,11 @@
 //! Builds a document that keeps its invariants from what a parser reports.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::payload::payloads;
+use super::properties;
 use crate::document::{
     Block, BlockKind, Document, Embedded, Enclosure, Markup, Seam, Section, SectionId, SectionKind,
 };
@@ -57,6 +59,7 @@ impl DocumentBuilder {
             enclosures: Vec::new(),
             markup: Vec::new(),
             imports: Vec::new(),
+            properties: BTreeMap::new(),
             language: None,
             comment: ("", ""),
             is_unparsed: false,
@@ -237,6 +240,11 @@ impl DocumentBuilder {
     /// Adds an import statement of source code.
     pub fn import(&mut self, import: impl Into<String>) {
         self.document.imports.push(import.into());
+    }
+
+    /// Adds what the document says of itself under a name. What exceeds the bounds of a record is left out.
+    pub fn property(&mut self, name: &str, values: Vec<String>) {
+        properties::add(&mut self.document.properties, name, values);
     }
 
     /// Closes open sections and blocks, and establishes the invariants of [`Document`].

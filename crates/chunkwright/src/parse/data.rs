@@ -4,10 +4,14 @@
 //! element of an array with all its keys as long as none of them holds keys. Members within blocks are seams. So cuts
 //! fall between members, and the heading path shows what a value belongs to.
 
+mod fields;
+
 use std::borrow::Cow;
 
 use crate::document::{BlockKind, DocumentBuilder, SectionKind};
 use crate::span::Span;
+
+pub(super) use fields::Field;
 
 /// The members of a file in the order of their start, a parent before its children.
 #[derive(Debug, Default)]
@@ -86,11 +90,8 @@ impl Members {
 
     /// Reports all members of `source`.
     pub(super) fn report(mut self, source: &str, out: &mut DocumentBuilder) {
-        while self.depth() > 0 {
-            self.close(source.len());
-        }
         out.set_gap_kind(BlockKind::Data);
-        self.all.iter_mut().for_each(|member| member.key = trimmed(source, member.key));
+        self.finish(source);
         let (sections, names) = self.sections(source);
         // Sections that are open, by depth, and the depth of the block that holds what follows.
         let mut open: Vec<(u32, u32)> = Vec::new();
@@ -130,6 +131,14 @@ impl Members {
         while let Some((_, end)) = open.pop() {
             out.close_section(end as usize);
         }
+    }
+
+    /// Closes what is still open.
+    fn finish(&mut self, source: &str) {
+        while self.depth() > 0 {
+            self.close(source.len());
+        }
+        self.all.iter_mut().for_each(|member| member.key = trimmed(source, member.key));
     }
 
     /// Which members are sections, and which member names each element of an array.

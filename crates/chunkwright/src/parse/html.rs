@@ -14,6 +14,7 @@ use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Token, Tokenizer};
 
 use super::Parser;
+use super::front_matter::FrontMatter;
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind, SectionKind};
 use crate::span::Span;
 use reading::{Break, Reading};
@@ -38,14 +39,17 @@ impl Parser for Html {
 
     fn parse(&self, out: &mut DocumentBuilder) {
         let source = out.source();
+        // Generators of sites take front matter above pages of HTML, too.
+        let front_matter = FrontMatter::of(&source, out.lines(), 0);
         let mut page = Page::new(&source);
+        page.body = front_matter.as_ref().map_or(0, |front_matter| front_matter.end);
         let mut emitter = DefaultEmitter::<usize>::new_with_span();
         emitter.naively_switch_states(true);
         for token in Tokenizer::new_with_emitter(&*source, emitter) {
             let Ok(token) = token;
             page.token(token);
         }
-        page.report(out);
+        page.report(front_matter.as_ref(), out);
     }
 }
 
@@ -81,6 +85,8 @@ struct Listing {
 /// The part of a page read so far.
 struct Page<'a> {
     source: &'a str,
+    /// End of the front matter.
+    body: usize,
     reading: Reading<'a>,
     tops: Vec<Top>,
     /// The block that is open.
@@ -109,6 +115,7 @@ impl<'a> Page<'a> {
     fn new(source: &'a str) -> Self {
         Self {
             source,
+            body: 0,
             reading: Reading::new(source),
             tops: Vec::new(),
             open: None,
@@ -149,11 +156,12 @@ impl<'a> Page<'a> {
 
     /// Whether a token's span is that of a tag. Anything else, such as a tag cut off by the end of the file, is text.
     fn is_tag(&self, span: html5gum::Span<usize>) -> bool {
-        self.source.get(span.start..span.end).is_some_and(|text| text.starts_with('<') && text.ends_with('>'))
+        let is_tag = |text: &str| text.starts_with('<') && text.ends_with('>');
+        span.start >= self.body && self.source.get(span.start..span.end).is_some_and(is_tag)
     }
 
     fn invisible(&mut self, start: usize, end: usize) {
-        let (start, end) = (self.boundary(start), self.boundary(end));
+        let (start, end) = (self.boundary(start).max(self.body), self.boundary(end));
         if self.left_out.is_none() && start < end {
             self.reading.gap(start, end, Break::None);
         }
@@ -165,7 +173,7 @@ impl<'a> Page<'a> {
     }
 
     fn text(&mut self, start: usize, end: usize) {
-        let (start, end) = (self.boundary(start), self.boundary(end));
+        let (start, end) = (self.boundary(start).max(self.body), self.boundary(end));
         if self.left_out.is_some() || start >= end {
             return;
         }
@@ -320,7 +328,7 @@ impl<'a> Page<'a> {
     }
 
     /// Ends what the file left open, and reports all.
-    fn report(mut self, out: &mut DocumentBuilder) {
+    fn report(mut self, front_matter: Option<&FrontMatter>, out: &mut DocumentBuilder) {
         let end = self.source.len();
         // A tag that the end of the file cut off.
         self.text(self.reached.min(end), end);
@@ -329,8 +337,14 @@ impl<'a> Page<'a> {
         }
         self.end_listing(end, end);
         self.close(end);
-        let titled = self.tops.iter().any(|top| matches!(top.heading, Some((1, _))));
+        let mut headings = self.tops.iter().filter_map(|top| top.heading.as_ref());
+        let heading = headings.find_map(|(level, title)| (*level == 1).then_some(title.as_str()));
         let mut levels: Vec<u8> = Vec::new();
+        let is_page = front_matter.is_some_and(|front_matter| front_matter.report(self.source, heading, out));
+        if is_page {
+            levels.push(1);
+        }
+        let titled = is_page || heading.is_some();
         // A title without an end holds the page.
         if let Some((start, text, end)) = self.title.take().filter(|_| !self.in_title) {
             let is_first = self.tops.first().is_none_or(|top| top.start >= end);

@@ -27,10 +27,15 @@ impl Parser for Json {
 
     fn parse(&self, out: &mut DocumentBuilder) {
         let source = out.source();
-        let mut scanner = Scanner::new(&source);
-        scanner.scan(0, source.len(), 1);
-        scanner.members.report(&source, out);
+        members(&source).report(&source, out);
     }
+}
+
+/// The members of `source`, an object or array.
+pub(super) fn members(source: &str) -> Members {
+    let mut scanner = Scanner::new(source);
+    scanner.scan(0, source.len(), 1);
+    scanner.members
 }
 
 impl Parser for JsonLines {

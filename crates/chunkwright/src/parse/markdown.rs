@@ -14,6 +14,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser as Even
 use self::digest::{Digest, Place};
 use self::plain::{Detail, Next, Plain};
 use super::Parser;
+use super::front_matter::FrontMatter;
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind, SectionKind};
 use crate::span::{LineIndex, Span};
 
@@ -69,14 +70,18 @@ fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usiz
     let source = out.source();
     // Text outside every event is a link reference definition.
     out.set_gap_kind(BlockKind::Definition);
-    let mut body = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    if let Some(end) = front_matter(&source, out.lines(), body) {
-        out.block(BlockKind::FrontMatter, body, end);
-        body = end;
-    }
+    let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let front_matter = FrontMatter::of(&source, out.lines(), start);
     let mut levels: Vec<u8> = Vec::new();
-    let mut tops = outline(out, body);
+    let mut tops = outline(out, front_matter.as_ref().map_or(start, |front_matter| front_matter.end));
     admonitions::join(&source, &mut tops, out);
+    if let Some(front_matter) = front_matter {
+        let mut headings = tops.iter().filter_map(|top| top.heading.as_ref());
+        let title = headings.find_map(|(level, title)| (*level == 1).then_some(title.as_str()));
+        if front_matter.report(&source, title, out) {
+            levels.push(1);
+        }
+    }
     for top in tops {
         if let Some((level, title)) = top.heading {
             while levels.pop_if(|open| *open >= level).is_some() {
@@ -88,23 +93,6 @@ fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usiz
         out.block(top.kind, top.range.start, top.range.end);
     }
 }
-
-/// End of the front matter that begins at byte `body`: from a line `---` to a line `---` or `...` (YAML), or from `+++`
-/// to `+++` (TOML). An opening line before a blank one is a thematic break.
-fn front_matter(source: &str, lines: &LineIndex, body: usize) -> Option<usize> {
-    let closers: &[&str] = match source[body..].get(..3)? {
-        "---" => &["---", "..."],
-        "+++" => &["+++"],
-        _ => return None,
-    };
-    let mut rest = lines.spans(source.len()).take(MAX_FRONT_MATTER_LINES);
-    let text = |line: Span| source[(line.start as usize).max(body)..line.end as usize].trim_end();
-    let opens = text(rest.next()?) == closers[0] && !text(rest.clone().next()?).is_empty();
-    rest.find(|&line| opens && closers.contains(&text(line))).map(|closing| closing.end as usize)
-}
-
-/// Front matter is metadata, not a document: what does not close within this many lines is text.
-const MAX_FRONT_MATTER_LINES: usize = 4096;
 
 /// The top-level blocks of the source from byte `body` on; reports seams and enclosures on the way.
 fn outline(out: &mut DocumentBuilder, body: usize) -> Vec<Top> {

@@ -7,7 +7,7 @@ use super::Parser;
 use super::data::Members;
 use super::lines::Lines;
 use crate::document::DocumentBuilder;
-use crate::span::Span;
+use crate::span::{LineIndex, Span};
 
 /// TOML.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,16 +24,21 @@ impl Parser for Toml {
 
     fn parse(&self, out: &mut DocumentBuilder) {
         let source = out.source();
-        let lines = Lines::new(&source, out.lines());
-        let members = Members::default();
-        let mut reader = Reader { source: &source, lines, members, tables: Vec::new(), lead: None, end: 0 };
-        let mut at = 0;
-        while at < reader.lines.len() {
-            at = reader.line(at);
-        }
-        reader.close(0);
-        reader.members.report(&source, out);
+        members(&source, out.lines()).report(&source, out);
     }
+}
+
+/// The members of `source`.
+pub(super) fn members(source: &str, index: &LineIndex) -> Members {
+    let lines = Lines::new(source, index);
+    let members = Members::default();
+    let mut reader = Reader { source, lines, members, tables: Vec::new(), lead: None, end: 0 };
+    let mut at = 0;
+    while at < reader.lines.len() {
+        at = reader.line(at);
+    }
+    reader.close(0);
+    reader.members
 }
 
 struct Reader<'a> {

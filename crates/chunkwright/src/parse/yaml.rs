@@ -8,7 +8,7 @@ use super::Parser;
 use super::data::Members;
 use super::lines::Lines;
 use crate::document::DocumentBuilder;
-use crate::span::Span;
+use crate::span::{LineIndex, Span};
 
 /// YAML.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,22 +25,27 @@ impl Parser for Yaml {
 
     fn parse(&self, out: &mut DocumentBuilder) {
         let source = out.source();
-        let lines = Lines::new(&source, out.lines());
-        let is_content =
-            |line: &usize| !matches!(lines.text(*line), "" | "---") && !lines.trimmed(*line).starts_with('#');
-        let first = (0..lines.len()).find(is_content).unwrap_or(lines.len());
-        let many = (first..lines.len()).any(|line| is_separator(lines.text(line)));
-        let mut reader = Reader { lines, members: Members::default(), lead: None, end: 0 };
-        if many {
-            reader.members.open(reader.lines.start(0), Span::default(), 0);
-        }
-        let mut at = 0;
-        while at < reader.lines.len() {
-            at = reader.line(at, many && at > first);
-        }
-        reader.close(0);
-        reader.members.report(&source, out);
+        members(&source, out.lines()).report(&source, out);
     }
+}
+
+/// The members of `source`.
+pub(super) fn members(source: &str, index: &LineIndex) -> Members {
+    let lines = Lines::new(source, index);
+    let is_content =
+        |line: &usize| !matches!(lines.text(*line), "" | "---") && !lines.trimmed(*line).starts_with('#');
+    let first = (0..lines.len()).find(is_content).unwrap_or(lines.len());
+    let many = (first..lines.len()).any(|line| is_separator(lines.text(line)));
+    let mut reader = Reader { lines, members: Members::default(), lead: None, end: 0 };
+    if many {
+        reader.members.open(reader.lines.start(0), Span::default(), 0);
+    }
+    let mut at = 0;
+    while at < reader.lines.len() {
+        at = reader.line(at, many && at > first);
+    }
+    reader.close(0);
+    reader.members
 }
 
 /// The line between two documents.
@@ -120,6 +125,7 @@ impl Reader<'_> {
                 self.close(key_mark(column));
                 self.members.open(self.lead.take().unwrap_or(start), Span::default(), key_mark(column));
             }
+            self.scalar(at, rest);
             return self.value(at, self.lines.indent(at), rest);
         };
         self.close(key_mark(column));
@@ -130,10 +136,15 @@ impl Reader<'_> {
             self.end = self.lines.end(at);
             return at + 1;
         }
+        self.scalar(at, value);
+        self.value(at, column, value)
+    }
+
+    /// Says what the member opened last has as its value: the rest of line `at`, without a comment.
+    fn scalar(&mut self, at: usize, value: &str) {
         let from = self.lines.end(at) - value.len();
         let comment = value.find(" #").filter(|_| !value.starts_with(['"', '\'']));
         self.members.value(Span::new(from, from + comment.unwrap_or(value.len())));
-        self.value(at, column, value)
     }
 
     /// The line after the value `text` that begins at line `at` and continues while lines are indented deeper than

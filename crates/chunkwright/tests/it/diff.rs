@@ -56,6 +56,7 @@ fn side(chunks: &str) -> Vec<Record> {
             file_hash: String::new(),
             adaptive: None,
             indexed_at: None,
+            properties: std::collections::BTreeMap::new(),
             meta: std::collections::BTreeMap::new(),
         });
     }

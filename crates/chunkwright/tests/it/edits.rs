@@ -35,11 +35,13 @@ impl Random {
     }
 }
 
-/// Lines of text: what an author edits all day. Headings, fences and tables are structure.
+/// Lines of text: what an author edits all day. Headings, fences and tables are structure; of front matter some is in
+/// no text.
 fn text_lines(lines: &[&str]) -> Vec<usize> {
     let is_text =
         |line: &str| line.len() > 20 && !line.trim_start().starts_with(['#', '`', '|', '~', '-', '=']);
-    (0..lines.len()).filter(|&index| is_text(lines[index])).collect()
+    let closing = lines.iter().skip(1).position(|line| *line == "---").filter(|_| lines[0] == "---");
+    (closing.map_or(0, |line| line + 2)..lines.len()).filter(|&index| is_text(lines[index])).collect()
 }
 
 /// Inserts, deletes or changes one line; gives the new text and the byte where the edit is.

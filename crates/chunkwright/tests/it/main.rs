@@ -10,6 +10,7 @@ mod edits;
 mod embedded;
 mod explain;
 mod fixtures;
+mod front_matter;
 mod imports;
 mod invariants;
 mod json;
