@@ -16,7 +16,7 @@ impl Strategy for Lines {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 1)
+        (1, 2)
     }
 
     fn summary(&self) -> &'static str {

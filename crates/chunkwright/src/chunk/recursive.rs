@@ -21,7 +21,7 @@ impl Strategy for Recursive {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 3)
+        (1, 4)
     }
 
     fn summary(&self) -> &'static str {

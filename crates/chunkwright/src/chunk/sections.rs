@@ -20,7 +20,7 @@ impl Strategy for Sections {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 2)
+        (1, 3)
     }
 
     fn summary(&self) -> &'static str {
