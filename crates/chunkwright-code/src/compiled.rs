@@ -188,10 +188,13 @@ impl Compiled {
                         node = child;
                         continue 'deeper;
                     }
-                    Role::Call => Some(self.called(child, source)).filter(|&role| {
-                        let is_named = || node.child_by_field_name("name").is_some();
-                        role == Role::Import || matches!(role, Role::Function(_)) && is_named()
-                    }),
+                    Role::Call => match self.called(child, source) {
+                        Role::Import => Some(Role::Import),
+                        Role::Parameter if node.child_by_field_name("name").is_some() => {
+                            Some(Role::Function(SymbolKind::Function))
+                        }
+                        _ => None,
+                    },
                     Role::Equation => Some(self.equated(child)).filter(|&role| role != Role::Statement),
                     role @ Role::Type(kind) => Some(role).filter(|_| !self.announces(kind, child)),
                     role @ (Role::Function(_) | Role::Import) => Some(role),

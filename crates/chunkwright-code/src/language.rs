@@ -149,7 +149,7 @@ pub enum Role {
     /// A statement that is the function, type or import which it holds directly, or inside others of this
     /// role: `const f = () => ..`.
     Binding,
-    /// The part of a binding that makes it a function: `let f x = ..`.
+    /// The part of a binding that makes it a function: `let f x = ..`, `const f = memo(..)`.
     Parameter,
     /// A call whose first word decides, by [`Language::calls`].
     Call,

@@ -46,11 +46,11 @@ pub const LANGUAGE: Language = Language {
     calls: &[
         ("require", Role::Import),
         ("import", Role::Import),
-        ("computed", Role::Function(SymbolKind::Function)),
-        ("memo", Role::Function(SymbolKind::Function)),
-        ("forwardRef", Role::Function(SymbolKind::Function)),
-        ("useCallback", Role::Function(SymbolKind::Function)),
-        ("useMemo", Role::Function(SymbolKind::Function)),
+        ("computed", Role::Parameter),
+        ("memo", Role::Parameter),
+        ("forwardRef", Role::Parameter),
+        ("useCallback", Role::Parameter),
+        ("useMemo", Role::Parameter),
     ],
     titles: &["name", "left", "property", "key"],
     bodies: &[
