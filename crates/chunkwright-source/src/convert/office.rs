@@ -122,7 +122,7 @@ fn render(section: &Section, format: FormatType) -> String {
 
 /// One position a slide or sheet.
 fn by_section(document: Document, unit: PositionUnit) -> Converted {
-    let mut converted = Converted { text: String::new(), positions: Positions::new(unit) };
+    let mut converted = Converted::new(String::new(), Positions::new(unit));
     for (index, mut section) in document.sections.into_iter().enumerate() {
         // A slide's name is its number; its title is in its text.
         section.name = section.name.filter(|_| unit == PositionUnit::Sheet);
@@ -137,7 +137,7 @@ fn by_section(document: Document, unit: PositionUnit) -> Converted {
 
 /// One position a paragraph or table.
 fn by_paragraph(document: Document) -> Converted {
-    let mut converted = Converted { text: String::new(), positions: Positions::new(PositionUnit::Paragraph) };
+    let mut converted = Converted::new(String::new(), Positions::new(PositionUnit::Paragraph));
     let mut number = 0;
     for section in document.sections {
         let mut blocks = section.content.into_iter().peekable();

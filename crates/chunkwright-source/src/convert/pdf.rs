@@ -35,7 +35,7 @@ impl Converter for Pdf {
     fn convert(&self, bytes: &[u8]) -> Result<Converted, ConvertError> {
         let parser = PdfParser::from_bytes(bytes).map_err(|error| reason(&error))?;
         let renderer = BlockRenderer::new(RenderOptions::new());
-        let mut converted = Converted { text: String::new(), positions: Positions::new(PositionUnit::Page) };
+        let mut converted = Converted::new(String::new(), Positions::new(PositionUnit::Page));
         let mut fields = Vec::new();
         // Files are converted in parallel; pages need not be.
         let options = PageStreamOptions { parallel: false, ..PageStreamOptions::default() };
