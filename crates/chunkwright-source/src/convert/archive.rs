@@ -73,15 +73,15 @@ impl<'b> Archive<'b> {
             return Some(self.bytes.to_vec());
         }
         let mut out = zip::ZipWriter::new(Cursor::new(Vec::with_capacity(self.bytes.len())));
-        let stored =
-            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        // It is read once.
+        let fast = zip::write::SimpleFileOptions::default().compression_level(Some(1));
         for index in 0..self.zip.len() {
             let part = self.zip.by_index_raw(index).ok()?;
             let name = part.name().ok()?.into_owned();
             match parts.iter().find(|(other, _)| *other == name) {
                 None => out.raw_copy_file(part).ok()?,
                 Some((name, text)) => {
-                    out.start_file(name.as_str(), stored).ok()?;
+                    out.start_file(name.as_str(), fast).ok()?;
                     out.write_all(text.as_bytes()).ok()?;
                 }
             }

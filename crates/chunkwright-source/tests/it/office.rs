@@ -175,6 +175,15 @@ fn text_that_was_moved_stands_once_and_deleted_text_is_gone() {
         run("moved")
     );
     reads(&body, "stays\n\nmoved");
+    let row = |properties: &str, text: &str| {
+        format!("<w:tr>{properties}<w:tc><w:p>{}</w:p></w:tc></w:tr>", run(text))
+    };
+    let rows = [row("", "a"), row(r#"<w:trPr><w:del w:id="3"/></w:trPr>"#, ""), row("", "b")];
+    reads(&format!("<w:tbl>{}</w:tbl>", rows.concat()), "| a |\n| --- |\n| b |");
+    let ruby = "<w:r><w:ruby><w:rt><w:r><w:t>かん</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby></w:r>";
+    reads(&format!("<w:p>{ruby}{}</w:p>", run("字")), "漢字");
+    let formula = "<m:oMath><m:r><m:t>x=</m:t></m:r><m:f><m:num><m:r><m:t>a&lt;1</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath>";
+    reads(&format!("<w:p>{}{formula}</w:p>", run("So ")), "So x=(a<1)/(b)");
 }
 
 #[test]

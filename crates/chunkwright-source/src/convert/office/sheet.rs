@@ -10,7 +10,7 @@ use quick_xml::escape::escape;
 use quick_xml::events::{BytesStart, Event};
 
 use super::number::{Shown, builtin, general, shown};
-use crate::convert::archive::{Archive, add_text, attribute, events, replaced};
+use crate::convert::archive::{Archive, add_text, attribute, events};
 
 /// What is known of a workbook.
 #[derive(Default)]
@@ -63,12 +63,11 @@ impl Workbook {
             let Some(target) = targets.get(&sheet.relation) else { continue };
             let path = target.strip_prefix('/').map_or_else(|| format!("xl/{target}"), str::to_owned);
             let Some(xml) = archive.text(&path) else { continue };
-            let mut cells =
-                Cells { formats: &formats, since_1904, edits: Vec::new(), frozen: 0, top: 0, open: None };
+            let mut cells = Cells::new(&xml, &formats, since_1904);
             events(&xml, |event, span| cells.event(&event, span));
             sheet.frozen = cells.frozen;
-            if !cells.edits.is_empty() {
-                workbook.parts.push((path, replaced(&xml, cells.edits)));
+            if let Some(rewritten) = cells.rewritten() {
+                workbook.parts.push((path, rewritten));
             }
         }
         workbook
@@ -126,11 +125,14 @@ impl Formats {
     }
 }
 
-/// Rewrites the numbers of a sheet.
-struct Cells<'f> {
-    formats: &'f Formats,
+/// Rewrites the numbers of a sheet as it is read: a sheet may have millions.
+struct Cells<'x> {
+    xml: &'x str,
+    formats: &'x Formats,
     since_1904: bool,
-    edits: Vec<(Range<usize>, String)>,
+    /// The sheet up to byte `at` of its XML, rewritten.
+    out: String,
+    at: usize,
     frozen: usize,
     /// Number of rows that do not scroll.
     top: u32,
@@ -148,7 +150,24 @@ struct Cell {
     text: String,
 }
 
-impl Cells<'_> {
+impl<'x> Cells<'x> {
+    fn new(xml: &'x str, formats: &'x Formats, since_1904: bool) -> Self {
+        Self { xml, formats, since_1904, out: String::new(), at: 0, frozen: 0, top: 0, open: None }
+    }
+
+    /// The sheet, if something was rewritten.
+    fn rewritten(mut self) -> Option<String> {
+        (self.at > 0).then(|| {
+            self.out.push_str(&self.xml[self.at..]);
+            self.out
+        })
+    }
+
+    fn replace(&mut self, span: Range<usize>, with: &str) {
+        self.out.extend([&self.xml[self.at..span.start], with]);
+        self.at = span.end;
+    }
+
     fn event(&mut self, event: &Event<'_>, span: Range<usize>) {
         match event {
             Event::Start(element) | Event::Empty(element) => match element.name().as_ref() {
@@ -196,15 +215,15 @@ impl Cells<'_> {
             Shown::Text(text) => text,
             // `undoc` knows them, counted from 1900.
             Shown::Day if self.since_1904 => {
-                self.edits.push((span, (value + DAYS_TO_1904).to_string()));
+                self.replace(span, &(value + DAYS_TO_1904).to_string());
                 return;
             }
             Shown::Day => return,
             Shown::Plain => general(value),
         };
         if text != written {
-            self.edits.push((cell.tag, cell.as_text));
-            self.edits.push((span, escape(&text).into_owned()));
+            self.replace(cell.tag, &cell.as_text);
+            self.replace(span, &escape(&text));
         }
     }
 }

@@ -1,12 +1,14 @@
-//! What Word documents say in ways that `undoc` does not read: headings by outline level, and text that was moved.
+//! What Word documents say in ways that `undoc` does not read: headings by outline level, text that was moved, rows that
+//! were deleted, and formulas.
 //!
 //! The parts are rewritten before it reads them.
 
 use std::collections::HashMap;
 
+use quick_xml::escape::escape;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::convert::archive::{Archive, attribute, events, replaced};
+use crate::convert::archive::{Archive, add_text, attribute, events, replaced};
 
 const STYLES: &str = "word/styles.xml";
 
@@ -154,10 +156,12 @@ fn outline_style(level: u8) -> String {
     format!("chunkwright-outline-{level}")
 }
 
-/// Elements whose content is not what a reader sees: text moved away, deleted rows, and how things were before a change.
+/// Elements whose content is not what a reader reads: text moved away, how things were before a change, and how characters
+/// are pronounced.
 fn is_gone(element: &BytesStart<'_>) -> bool {
     let name = element.name();
-    name.as_ref() == "w:moveFrom" || name.as_ref().starts_with("w:") && name.as_ref().ends_with("PrChange")
+    matches!(name.as_ref(), "w:moveFrom" | "w:rt")
+        || name.as_ref().starts_with("w:") && name.as_ref().ends_with("PrChange")
 }
 
 /// What is replaced in a part with paragraphs.
@@ -167,7 +171,20 @@ fn edits(xml: &str, levels: Option<&Levels>) -> Vec<(std::ops::Range<usize>, Str
     let mut gone: Option<(String, usize, usize)> = None;
     let mut properties = None;
     let (mut style, mut level) = (None, None);
+    // The start of a formula and its text so far; the starts of open rows and whether they are deleted.
+    let mut formula: Option<(usize, String)> = None;
+    let (mut rows, mut in_row_properties) = (Vec::new(), false);
     events(xml, |event, span| {
+        if let Some((start, text)) = &mut formula {
+            if matches!(&event, Event::End(element) if element.name().as_ref() == "m:oMath") {
+                let run = format!("<w:r><w:t xml:space=\"preserve\">{}</w:t></w:r>", escape(&*text));
+                edits.push((*start..span.end, run));
+                formula = None;
+            } else {
+                add_formula(text, &event);
+            }
+            return;
+        }
         if let Some((name, depth, start)) = &mut gone {
             match &event {
                 Event::Start(element) if element.name().as_ref() == name => *depth += 1,
@@ -181,6 +198,23 @@ fn edits(xml: &str, levels: Option<&Levels>) -> Vec<(std::ops::Range<usize>, Str
             return;
         }
         match &event {
+            Event::Start(element) if element.name().as_ref() == "m:oMath" => {
+                formula = Some((span.start, String::new()));
+            }
+            Event::Start(element) if element.name().as_ref() == "w:tr" => rows.push((span.start, false)),
+            Event::Start(element) if element.name().as_ref() == "w:trPr" => in_row_properties = true,
+            Event::Empty(element) if in_row_properties => {
+                if let Some((_, is_deleted)) = rows.last_mut().filter(|_| element.name().as_ref() == "w:del")
+                {
+                    *is_deleted = true;
+                }
+            }
+            Event::End(element) if element.name().as_ref() == "w:trPr" => in_row_properties = false,
+            Event::End(element) if element.name().as_ref() == "w:tr" => {
+                edits.extend(
+                    rows.pop().filter(|row| row.1).map(|(start, _)| (start..span.end, String::new())),
+                );
+            }
             Event::Start(element) if is_gone(element) => {
                 gone = Some((element.name().as_ref().to_owned(), 1, span.start));
             }
@@ -207,4 +241,22 @@ fn edits(xml: &str, levels: Option<&Levels>) -> Vec<(std::ops::Range<usize>, Str
         }
     });
     edits
+}
+
+/// Adds what an event of a formula reads as: `(a)/(b)`, `x^2`.
+fn add_formula(text: &mut String, event: &Event<'_>) {
+    match event {
+        Event::Start(element) => text.push_str(match element.name().as_ref() {
+            "m:num" => "(",
+            "m:den" => "/(",
+            "m:sup" => "^",
+            "m:sub" => "_",
+            "m:rad" => "√",
+            _ => "",
+        }),
+        Event::End(element) => {
+            text.push_str(if matches!(element.name().as_ref(), "m:num" | "m:den") { ")" } else { "" })
+        }
+        event => add_text(text, event),
+    }
 }
