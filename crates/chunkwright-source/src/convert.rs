@@ -1,26 +1,44 @@
-//! Text of binary documents (PDF, Word, `PowerPoint` and Excel), with its positions in them.
+//! Text of documents that are not text (PDF, Word, `PowerPoint`, Excel, EPUB) or whose text is encoded (mail, RTF,
+//! vCards), with its positions in them.
 //!
-//! A PDF or a Word file has no text that a chunk could be a stretch of, so it is converted to Markdown
+//! A PDF or a mail has no text that a chunk could be a stretch of, so it is converted to Markdown
 //! first: headings, lists, tables and listings as such. The converted text is the document's source; its
-//! chunks say on which pages, slides, sheets or paragraphs of the file they stand
+//! chunks say on which pages, slides, sheets, chapters, messages or paragraphs of the file they stand
 //! ([`Positions`]).
 //!
 //! Libraries read the formats; this module is the seam to them and contains hostile files: their size is bounded before
 //! and after unpacking, and a library that panics costs one document. The memory that a library takes is bounded if it
 //! runs in a child process ([`contain_in`]): a PDF of 1 KB may hold a stream that unpacks to gigabytes.
 
+#[cfg(any(feature = "epub", feature = "office"))]
+mod archive;
 mod child;
+#[cfg(feature = "epub")]
+mod epub;
+#[cfg(feature = "mail")]
+mod mail;
+#[cfg_attr(
+    not(all(feature = "epub", feature = "mail")),
+    allow(dead_code, reason = "not every format needs all of it")
+)]
+mod markdown;
 #[cfg(feature = "office")]
 mod office;
+mod omission;
 #[cfg(feature = "pdf")]
 mod pdf;
+mod rtf;
+mod unsupported;
+mod vcard;
 
 use std::thread;
 use std::time::Duration;
 
 use chunkwright::Positions;
+use serde::{Deserialize, Serialize};
 
 pub use child::{CHILD, Container, contain_in, run_child};
+pub use omission::Omission;
 
 /// Largest file that is converted, in bytes (128 MiB).
 pub const MAX_FILE_SIZE: usize = 128 << 20;
@@ -49,6 +67,11 @@ pub trait Converter: Send + Sync {
     /// only where the bytes do not.
     fn recognizes(&self, extension: &str, bytes: &[u8]) -> bool;
 
+    /// Whether its files are text whose secrets can be replaced before it is converted.
+    fn is_text(&self) -> bool {
+        false
+    }
+
     /// The text of `bytes` and where it stands. Called through [`convert`], which contains what may go
     /// wrong.
     ///
@@ -68,15 +91,32 @@ pub static CONVERTERS: &[&dyn Converter] = &[
     &office::PPTX,
     #[cfg(feature = "office")]
     &office::XLSX,
+    #[cfg(feature = "epub")]
+    &epub::Epub,
+    #[cfg(feature = "mail")]
+    &mail::Mail,
+    #[cfg(feature = "mail")]
+    &mail::Mailbox,
+    &rtf::Rtf,
+    &vcard::VCard,
 ];
 
 /// A file's text as Markdown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Converted {
     /// The text. U+FFFD stands for what could not be read.
     pub text: String,
     /// Its positions in the file.
     pub positions: Positions,
+    /// What the file holds and the text does not.
+    pub omissions: Vec<Omission>,
+}
+
+impl Converted {
+    /// A text without omissions.
+    pub fn new(text: String, positions: Positions) -> Self {
+        Self { text, positions, omissions: Vec::new() }
+    }
 }
 
 /// Why a file was not converted.
@@ -96,6 +136,12 @@ pub enum ConvertError {
         what: &'static str,
         /// The limit, in bytes.
         limit: u64,
+    },
+    /// It is a document of a format that is known and not read.
+    #[error("it is {what}, which is not read; save it as PDF, as `.docx`, `.xlsx` or `.pptx`, or as text")]
+    Unsupported {
+        /// What it is, for people.
+        what: &'static str,
     },
     /// It breaks the rules of its format.
     #[error("it is damaged or not a `{format}` file: {problem}")]
@@ -135,7 +181,8 @@ pub enum ConvertError {
 /// name, in any case; it may be empty.
 pub fn converter_for(extension: &str, bytes: &[u8]) -> Option<&'static dyn Converter> {
     let extension = extension.to_ascii_lowercase();
-    CONVERTERS.iter().find(|converter| converter.recognizes(&extension, bytes)).copied()
+    let unsupported = unsupported::UNSUPPORTED.iter().map(|format| format as &dyn Converter);
+    CONVERTERS.iter().copied().chain(unsupported).find(|converter| converter.recognizes(&extension, bytes))
 }
 
 /// Converts a file with `converter`, in a process of its own if a program was named for that ([`contain_in`]). Without
@@ -149,8 +196,10 @@ pub fn convert(converter: &'static dyn Converter, bytes: &[u8]) -> Result<Conver
         return Err(ConvertError::TooLarge { what: "the file", limit: MAX_FILE_SIZE as u64 });
     }
     match child::container() {
-        Some(container) => container.convert(converter, bytes),
-        None => convert_here(STACK_SIZE, converter, bytes),
+        Some(container) if CONVERTERS.iter().any(|known| known.name() == converter.name()) => {
+            container.convert(converter, bytes)
+        }
+        _ => convert_here(STACK_SIZE, converter, bytes),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::convert::{CONVERTERS, ConvertError, Converter, convert, converter_for};
+use crate::convert::{CONVERTERS, ConvertError, Converter, Omission, convert, converter_for};
 use chunkwright::parse::{Markdown, Text};
 use chunkwright::{Document, PARSERS, Parser, Positions};
 
@@ -78,6 +78,8 @@ pub struct Source {
     pub replacements: usize,
     /// Number of NUL characters in the text.
     pub nuls: usize,
+    /// What a converted file holds and the text does not.
+    pub omissions: Vec<Omission>,
 }
 
 /// Why bytes are not a document.
@@ -123,6 +125,7 @@ pub fn read_as(format: Format, bytes: &[u8]) -> Result<Source, ReadError> {
             encoding: "UTF-8",
             low_confidence: false,
             nuls: 0,
+            omissions: converted.omissions,
         });
     }
     let decoded = decode(bytes).ok_or(ReadError::Binary)?;
@@ -135,6 +138,7 @@ pub fn read_as(format: Format, bytes: &[u8]) -> Result<Source, ReadError> {
         low_confidence: decoded.low_confidence,
         replacements: decoded.replacements,
         nuls: decoded.nuls,
+        omissions: Vec::new(),
     })
 }
 

@@ -38,6 +38,16 @@ pub enum Input {
     },
 }
 
+impl Input {
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) if path.is_file() => Some(path),
+            _ => None,
+        }
+    }
+}
+
 /// Gives all bytes of a document.
 #[derive(Clone)]
 pub struct Stream(Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>);

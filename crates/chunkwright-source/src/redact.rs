@@ -175,7 +175,12 @@ pub fn redact(text: &str) -> Option<String> {
 /// The bytes of a text file without its secrets, in UTF-8 if there were any. A file of another kind stays unchanged:
 /// its converted text can be passed to [`redact`].
 pub fn redact_bytes(format: Format, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-    let Format::Text(_) = format else { return bytes };
+    match format {
+        Format::Text(_) => {}
+        // It names its encoding itself, so that the bytes keep it.
+        Format::Binary(converter) if converter.is_text() && str::from_utf8(&bytes).is_ok() => {}
+        Format::Binary(_) => return bytes,
+    }
     match decode(&bytes).and_then(|decoded| redact(&decoded.text)) {
         Some(redacted) => Cow::Owned(redacted.into_bytes()),
         None => bytes,

@@ -29,6 +29,8 @@ pub enum SkipReason {
     Ignored,
     /// It is not text, nor a document that can be converted.
     Binary,
+    /// It is a document of a format that is known and not read.
+    Unsupported,
     /// It is a document that needs a password.
     Encrypted,
     /// It is a document without text, such as a scan.
@@ -78,6 +80,7 @@ impl SkipReason {
             Self::Hidden => "hidden",
             Self::Ignored => "ignored",
             Self::Binary => "binary",
+            Self::Unsupported => "unsupported",
             Self::Encrypted => "encrypted",
             Self::NoText => "no_text",
             Self::Generated => "generated",
@@ -107,8 +110,11 @@ impl SkipReason {
             Self::Hidden => "its name starts with a dot",
             Self::Ignored => "an ignore file says so",
             Self::Binary => "it is neither text nor a document that can be converted",
-            Self::Encrypted => "it is encrypted",
-            Self::NoText => "it has no text, as a scan has none",
+            Self::Unsupported => {
+                "it is a document of a format that is not read; save it as PDF, as `.docx`, `.xlsx` or `.pptx`, or as text"
+            }
+            Self::Encrypted => "it is encrypted; save a copy without a password",
+            Self::NoText => "it has no text; scanned pages need text recognition (OCR) first",
             Self::Generated => "a program wrote it",
             Self::Minified => "its line breaks were taken out",
             Self::Drawing => "it is a drawing",
@@ -137,6 +143,7 @@ impl SkipReason {
         match error {
             ReadError::Binary => Some(Self::Binary),
             ReadError::Secret => Some(Self::Secret),
+            ReadError::Convert(ConvertError::Unsupported { .. }) => Some(Self::Unsupported),
             ReadError::Convert(ConvertError::Encrypted) => Some(Self::Encrypted),
             ReadError::Convert(ConvertError::NoText) => Some(Self::NoText),
             ReadError::Convert(ConvertError::TooLarge { .. }) => Some(Self::TooLarge),
@@ -147,6 +154,11 @@ impl SkipReason {
     /// Whether it is left out as noise, so that an include pattern takes it.
     pub fn is_noise(self) -> bool {
         matches!(self, Self::Drawing | Self::LockFile | Self::SourceMap | Self::Minified | Self::DataUri)
+    }
+
+    /// Whether it is a document that a person can read and this program cannot.
+    pub fn is_unread(self) -> bool {
+        matches!(self, Self::Unsupported | Self::Encrypted | Self::NoText)
     }
 
     /// Whether the entry may hold a document that merely could not be read now: its stored version stays, even when

@@ -33,6 +33,10 @@ pub enum PositionUnit {
     Sheet,
     /// A paragraph of a word processor's document; a table counts as one.
     Paragraph,
+    /// A chapter of a book: a file of an EPUB.
+    Chapter,
+    /// A message of a mailbox.
+    Message,
 }
 
 impl PositionUnit {
@@ -43,6 +47,8 @@ impl PositionUnit {
             Self::Slide => "slide",
             Self::Sheet => "sheet",
             Self::Paragraph => "paragraph",
+            Self::Chapter => "chapter",
+            Self::Message => "message",
         }
     }
 }
@@ -71,6 +77,11 @@ impl Positions {
             Some(last) if start == last.0 => last.1 = number,
             _ => self.starts.push((start, number)),
         }
+    }
+
+    /// Whether nothing is noted.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
     }
 
     /// The position of `span`; `None` if it is before the first one.

@@ -17,7 +17,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use chunkwright::Positions;
 use serde::{Deserialize, Serialize};
 
 use super::{CONVERTERS, ConvertError, Converted, Converter, MAX_FILE_SIZE, MAX_TIME, convert_here};
@@ -52,7 +51,7 @@ pub struct Container {
 /// The answer of a child.
 #[derive(Serialize, Deserialize)]
 enum Answer {
-    Converted { text: String, positions: Positions },
+    Converted(Converted),
     Encrypted,
     NoText,
     TooLarge { unpacked: bool, limit: u64 },
@@ -76,7 +75,7 @@ pub fn run_child(format: &str) -> u8 {
         return 2;
     }
     let answer = match convert_here(STACK, *converter, &bytes) {
-        Ok(Converted { text, positions }) => Answer::Converted { text, positions },
+        Ok(found) => Answer::Converted(found),
         Err(ConvertError::Encrypted) => Answer::Encrypted,
         Err(ConvertError::NoText) => Answer::NoText,
         Err(ConvertError::TooLarge { what, limit }) => Answer::TooLarge { unpacked: what == UNPACKED, limit },
@@ -173,7 +172,7 @@ fn converse(
         return Err(ConvertError::TooMuchMemory { limit });
     }
     match serde_json::from_slice(&answer) {
-        Ok(Answer::Converted { text, positions }) => Ok(Converted { text, positions }),
+        Ok(Answer::Converted(converted)) => Ok(converted),
         Ok(Answer::Encrypted) => Err(ConvertError::Encrypted),
         Ok(Answer::NoText) => Err(ConvertError::NoText),
         Ok(Answer::TooLarge { unpacked, limit }) => {

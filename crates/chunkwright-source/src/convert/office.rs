@@ -1,17 +1,25 @@
 //! Word, `PowerPoint` and Excel (Office Open XML), by `undoc`.
 //!
-//! These files are ZIP archives of XML. Running headers and footers are left out: they belong to pages, and such files
+//! These files are ZIP archives of XML. What `undoc` does not read of them is rewritten so that it does ([`word`],
+//! [`sheet`]). Hidden sheets are left out. Running headers and footers are left out: they belong to pages, and such files
 //! have none until they are printed.
 
+mod number;
+mod sheet;
+mod slides;
+mod table;
+mod word;
+
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::{self, Cursor, Read};
 
 use chunkwright::{PositionUnit, Positions};
 use undoc::render::{RenderOptions, render_section_to_string};
 use undoc::{Block, Document, ErrorKind, FormatType, Section};
-use zip::ZipArchive;
 
-use super::{ConvertError, Converted, Converter, MAX_TEXT_SIZE, MAX_UNPACKED_SIZE};
+use self::sheet::{Sheet, Workbook};
+use super::archive::{Archive, is_archive};
+use super::{ConvertError, Converted, Converter, MAX_TEXT_SIZE, Omission};
 
 /// One of the formats.
 pub(crate) struct Office {
@@ -46,9 +54,6 @@ pub(crate) static XLSX: Office = Office {
     unit: PositionUnit::Sheet,
 };
 
-/// The start of an archive.
-const ZIP: &[u8] = b"PK\x03\x04";
-
 /// The start of a compound file, such as an encrypted document.
 const COMPOUND: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
@@ -63,55 +68,46 @@ impl Converter for Office {
 
     fn recognizes(&self, extension: &str, bytes: &[u8]) -> bool {
         let named = self.extensions.contains(&extension);
-        if bytes.starts_with(ZIP) {
+        if is_archive(bytes) {
             // For a damaged archive the extension decides.
-            let archive = ZipArchive::new(Cursor::new(bytes));
-            return archive.map_or(named, |archive| archive.index_for_name(self.part).is_some());
+            return Archive::open(bytes).map_or(named, |archive| archive.contains(self.part));
         }
         named && bytes.starts_with(COMPOUND)
     }
 
     fn convert(&self, bytes: &[u8]) -> Result<Converted, ConvertError> {
-        if bytes.starts_with(ZIP) {
-            self.check_unpacked(bytes)?;
-        }
-        let document = undoc::parse_bytes(bytes).map_err(|error| match error.kind() {
-            ErrorKind::Encrypted => ConvertError::Encrypted,
-            _ => self.damaged(&error),
-        })?;
-        Ok(match self.unit {
-            PositionUnit::Paragraph => by_paragraph(document),
-            unit => by_section(document, unit),
-        })
-    }
-}
-
-impl Office {
-    fn damaged(&self, error: &dyn std::error::Error) -> ConvertError {
-        ConvertError::Damaged { format: self.name, problem: error.to_string() }
-    }
-
-    /// Unpacks the archive without storing it and counts bytes: its declared sizes may be false.
-    fn check_unpacked(&self, bytes: &[u8]) -> Result<(), ConvertError> {
-        let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| self.damaged(&error))?;
-        let mut left = MAX_UNPACKED_SIZE;
-        for index in 0..archive.len() {
-            let part = archive.by_index(index).map_err(|error| match error {
-                zip::result::ZipError::UnsupportedArchive(zip::result::ZipError::PASSWORD_REQUIRED) => {
-                    ConvertError::Encrypted
+        let mut bytes = Cow::Borrowed(bytes);
+        let (mut sheets, mut notes) = (Vec::new(), None);
+        if is_archive(&bytes) {
+            let mut archive = Archive::checked(self.name, &bytes)?;
+            let parts = match self.unit {
+                PositionUnit::Paragraph => word::rewritten(&mut archive),
+                PositionUnit::Sheet => {
+                    let workbook = Workbook::read(&mut archive);
+                    sheets = workbook.sheets;
+                    workbook.parts
                 }
-                error => self.damaged(&error),
-            })?;
-            let unpacked = io::copy(&mut part.take(left), &mut io::sink());
-            left -= unpacked.map_err(|error| self.damaged(&error))?;
-            if left == 0 {
-                return Err(ConvertError::TooLarge {
-                    what: super::child::UNPACKED,
-                    limit: MAX_UNPACKED_SIZE,
-                });
+                _ => {
+                    let slides = slides::read(&mut archive);
+                    notes = Some(slides.notes);
+                    slides.parts
+                }
+            };
+            if let Some(rewritten) = archive.with(&parts) {
+                bytes = Cow::Owned(rewritten);
             }
         }
-        Ok(())
+        let mut document = undoc::parse_bytes(&bytes).map_err(|error| match error.kind() {
+            ErrorKind::Encrypted => ConvertError::Encrypted,
+            _ => ConvertError::Damaged { format: self.name, problem: error.to_string() },
+        })?;
+        for (section, notes) in document.sections.iter_mut().zip(notes.unwrap_or_default()) {
+            section.notes = notes;
+        }
+        Ok(match self.unit {
+            PositionUnit::Paragraph => by_paragraph(document),
+            unit => by_section(document, unit, &sheets),
+        })
     }
 }
 
@@ -120,10 +116,20 @@ fn render(section: &Section, format: FormatType) -> String {
     render_section_to_string(section, 0, format, &options, &HashMap::new())
 }
 
-/// One position a slide or sheet.
-fn by_section(document: Document, unit: PositionUnit) -> Converted {
-    let mut converted = Converted { text: String::new(), positions: Positions::new(unit) };
+/// One position a slide or sheet. `sheets` are those of a workbook.
+fn by_section(document: Document, unit: PositionUnit, sheets: &[Sheet]) -> Converted {
+    let mut converted = Converted::new(String::new(), Positions::new(unit));
+    let hidden: Vec<_> = sheets.iter().filter(|sheet| sheet.hidden).map(|sheet| sheet.name.clone()).collect();
+    if !hidden.is_empty() {
+        converted.omissions.push(Omission::HiddenSheets(hidden));
+    }
     for (index, mut section) in document.sections.into_iter().enumerate() {
+        let sheet = sheets.get(index);
+        if sheet.is_some_and(|sheet| sheet.hidden) {
+            continue;
+        }
+        let frozen = sheet.map_or(0, |sheet| sheet.frozen);
+        section.content = section.content.into_iter().flat_map(|block| with_header(block, frozen)).collect();
         // A slide's name is its number; its title is in its text.
         section.name = section.name.filter(|_| unit == PositionUnit::Sheet);
         converted.positions.push(converted.text.len(), index as u32 + 1);
@@ -135,12 +141,21 @@ fn by_section(document: Document, unit: PositionUnit) -> Converted {
     converted
 }
 
+/// A table with one header row, of which `frozen` rows are known to be the header; another block as it is.
+fn with_header(block: Block, frozen: usize) -> Vec<Block> {
+    match block {
+        Block::Table(table) => table::blocks(table, frozen),
+        block => vec![block],
+    }
+}
+
 /// One position a paragraph or table.
 fn by_paragraph(document: Document) -> Converted {
-    let mut converted = Converted { text: String::new(), positions: Positions::new(PositionUnit::Paragraph) };
+    let mut converted = Converted::new(String::new(), Positions::new(PositionUnit::Paragraph));
     let mut number = 0;
     for section in document.sections {
-        let mut blocks = section.content.into_iter().peekable();
+        let blocks = section.content.into_iter().flat_map(|block| with_header(block, 0));
+        let mut blocks = blocks.peekable();
         while let Some(block) = blocks.next() {
             let within_list = is_item(&block) && blocks.peek().is_some_and(is_item);
             if matches!(block, Block::Paragraph(_) | Block::Table(_)) {

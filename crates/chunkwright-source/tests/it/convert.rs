@@ -50,6 +50,26 @@ fn text_is_no_binary_document() {
     }
 }
 
+#[test]
+fn documents_of_formats_that_are_not_read_say_which_they_are() {
+    let compound = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 more";
+    let error = |extension: &str, bytes: &[u8]| {
+        converter_for(extension, bytes).map(|format| convert(format, bytes).unwrap_err().to_string())
+    };
+    let message = error("doc", compound).unwrap();
+    assert_eq!(
+        message,
+        "it is a document of Word 97 to 2003, which is not read; save it as PDF, as `.docx`, `.xlsx` or `.pptx`, or as text"
+    );
+    assert!(error("ODT", b"PK\x03\x04 more").unwrap().starts_with("it is an OpenDocument text,"));
+    assert!(error("mobi", b"book\0\0\0\0\0\0").unwrap().starts_with("it is a Kindle book,"));
+    // Text, whatever its name, and archives.
+    assert_eq!(error("doc", b"Dear all"), None);
+    assert_eq!(error("key", b"-- a key --"), None);
+    assert_eq!(error("azw", b"text"), None);
+    assert_eq!(error("zip", b"PK\x03\x04 more"), None);
+}
+
 /// A shell script in place of a program that converts.
 #[cfg(unix)]
 fn script(script: &str, time: Duration) -> Container {

@@ -7,26 +7,29 @@
 
 mod convert;
 mod decode;
+mod epub;
 mod format;
 mod generated;
 mod glob;
+mod mail;
 mod noise;
 mod office;
 mod ordered;
 mod pdf;
 mod prose;
 mod redact;
+mod rich;
 mod secret;
 mod walk;
 
 use chunkwright::{PositionUnit, Span};
 use chunkwright_source::convert::{ConvertError, Converted, convert, converter_for};
 
-/// Converts `bytes`, which have to be of the format.
+/// Converts `bytes`, which have to be of the format with this extension.
 #[track_caller]
-pub(crate) fn converted(format: &str, bytes: &[u8]) -> Result<Converted, ConvertError> {
-    let converter = converter_for(format, bytes).expect("a format that is known");
-    assert_eq!(converter.name(), format);
+pub(crate) fn converted(extension: &str, bytes: &[u8]) -> Result<Converted, ConvertError> {
+    let converter = converter_for(extension, bytes).expect("a format that is known");
+    assert!(converter.extensions().contains(&extension), "{}", converter.name());
     convert(converter, bytes)
 }
 
