@@ -4,6 +4,7 @@ mod asciidoc;
 mod csv;
 mod data;
 mod front_matter;
+mod grid;
 mod html;
 mod json;
 mod lines;
