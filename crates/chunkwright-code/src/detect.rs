@@ -63,6 +63,13 @@ pub fn detect(name: &str, head: &str) -> Option<Detected> {
     let head = &*with_lf(head);
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    // Translations of Qt are XML.
+    let begins = head.trim_start_matches('\u{feff}').trim_start();
+    if extension.as_deref() == Some("ts")
+        && ["<?xml", "<!DOCTYPE TS", "<TS"].iter().any(|xml| begins.starts_with(xml))
+    {
+        return None;
+    }
     let found = |reason| move |parser| Detected { parser, reason };
     let by = |has: &dyn Fn(&Language) -> bool| with(has).map(|parser| parser as &'static dyn Parser);
     let by_name = || {

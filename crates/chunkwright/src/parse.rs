@@ -4,8 +4,10 @@ mod asciidoc;
 mod csv;
 mod data;
 mod front_matter;
+mod grid;
 mod html;
 mod json;
+mod latex;
 mod lines;
 mod log;
 mod markdown;
@@ -22,6 +24,7 @@ pub use asciidoc::AsciiDoc;
 pub use csv::Csv;
 pub use html::Html;
 pub use json::{Json, JsonLines};
+pub use latex::Latex;
 pub use log::Log;
 pub use markdown::{Markdown, Mdx};
 pub use notebook::Notebook;
@@ -54,7 +57,7 @@ pub trait Parser: Send + Sync {
 
 /// The formats of this crate. Source code is in `chunkwright-code`.
 pub static PARSERS: &[&dyn Parser] = &[
-    &Markdown, &Mdx, &Html, &Notebook, &Rst, &AsciiDoc, &Json, &JsonLines, &Yaml, &Toml, &Csv, &Org,
+    &Markdown, &Mdx, &Html, &Notebook, &Rst, &AsciiDoc, &Latex, &Json, &JsonLines, &Yaml, &Toml, &Csv, &Org,
     &Subtitles, &Log, &Text,
 ];
 

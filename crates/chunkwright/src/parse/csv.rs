@@ -1,7 +1,7 @@
 //! Tables as text: comma-separated values and their like.
 //!
 //! The separator is detected from the text. The first row is a header unless one of its cells is a number; every part
-//! repeats it. A row ends where no quoted field is open; unclosed quotes are read as text.
+//! repeats it. Lines of a title above it, which spreadsheets write, are a paragraph. A row ends where no quoted field is open; unclosed quotes are read as text.
 
 use super::Parser;
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind};
@@ -17,6 +17,9 @@ const SEPARATORS: &[u8] = b",;\t|";
 /// Rows and bytes that are examined to find the separator.
 const SAMPLE_ROWS: usize = 24;
 const SAMPLE_BYTES: usize = 1 << 16;
+
+/// Most rows above the header.
+const MOST_PREAMBLE: usize = 8;
 
 impl Parser for Csv {
     fn name(&self) -> &'static str {
@@ -37,7 +40,10 @@ impl Parser for Csv {
             Some(&[separator]) => (separator, start + line.len()),
             _ => (separator(text), start),
         };
-        let mut rows = Rows { text: &source, separator, quotes: true, at: table };
+        let preamble = preamble(&source, separator, table);
+        out.block(BlockKind::Paragraph, start, preamble);
+        let start = if preamble > table { preamble } else { start };
+        let mut rows = Rows { text: &source, separator, quotes: true, at: preamble };
         let header = rows.next_row(|cell| out.seam(cell, 1));
         let is_header = header.is_some_and(|row| is_header(row.of(&source), separator));
         while let Some(row) = rows.next_row(|cell| out.seam(cell, 1)) {
@@ -102,25 +108,61 @@ fn quoted_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// A row of the sample.
+struct Row {
+    span: Span,
+    cells: usize,
+    /// Number of cells up to the last one that has text.
+    filled: usize,
+}
+
+/// The first rows from byte `at` on.
+fn sample(text: &str, separator: u8, at: usize) -> Vec<Row> {
+    let most = text.floor_char_boundary(at.saturating_add(SAMPLE_BYTES));
+    let mut rows = Rows { text: &text[..most], separator, quotes: true, at };
+    let mut sample = Vec::with_capacity(SAMPLE_ROWS);
+    while sample.len() < SAMPLE_ROWS {
+        let mut cells = 1_usize;
+        let Some(span) = rows.next_row(|_| cells += 1) else { break };
+        let text = span.of(text);
+        let visible = text.trim_end_matches([separator as char, ' ']);
+        let empty = text[visible.len()..].bytes().filter(|byte| *byte == separator).count();
+        sample.push(Row { span, cells, filled: cells.saturating_sub(empty) });
+    }
+    sample
+}
+
+/// The number of cells that most rows have, more than one, and how many have it.
+fn width(rows: &[Row]) -> Option<(usize, usize)> {
+    let same = |cells: usize| rows.iter().filter(|row| row.cells == cells).count();
+    let first = rows.first()?.cells;
+    let widths = rows.iter().map(|row| row.cells).filter(|cells| *cells > 1);
+    // Of equal numbers that of the first row counts.
+    widths.max_by_key(|&cells| (same(cells), cells == first, cells)).map(|cells| (same(cells), cells))
+}
+
 /// The separator that gives most rows the same number of cells, of those the one with most cells.
 fn separator(text: &str) -> u8 {
-    let sample = (0..=SAMPLE_BYTES.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    let score = |separator: u8| {
-        let mut rows = Rows { text: &text[..sample], separator, quotes: true, at: 0 };
-        let mut counts = Vec::with_capacity(SAMPLE_ROWS);
-        while counts.len() < SAMPLE_ROWS {
-            let mut cells = 1_usize;
-            if rows.next_row(|_| cells += 1).is_none() {
-                break;
-            }
-            counts.push(cells);
-        }
-        let first = counts.first().copied().unwrap_or(1);
-        let same = counts.iter().filter(|&&count| count == first).count();
-        if first > 1 { (same, first) } else { (0, 0) }
-    };
+    let score = |separator: u8| width(&sample(text, separator, 0)).unwrap_or((0, 0));
     // Of equal scores the likeliest separator wins.
     SEPARATORS.iter().copied().rev().max_by_key(|&separator| score(separator)).unwrap_or(b',')
+}
+
+/// Where the header row begins below lines of a title with fewer cells; `at` if the table has none of these.
+fn preamble(text: &str, separator: u8, at: usize) -> usize {
+    let rows = sample(text, separator, at);
+    let header = |width: usize| {
+        let header =
+            rows.iter().take(MOST_PREAMBLE + 1).position(|row| row.filled == width).filter(|at| *at > 0)?;
+        let (row, below) = (&rows[header], rows.get(header + 1)?);
+        // A header directly above may lack the name of one column.
+        let gap = &text[rows[0].span.end as usize..row.span.start as usize];
+        let lacks_one =
+            header == 1 && width > 2 && rows[0].filled + 1 == width && gap.matches('\n').count() < 2;
+        let is_one = below.cells == width && is_header(row.span.of(text), separator) && !lacks_one;
+        is_one.then_some(row.span.start as usize)
+    };
+    width(&rows).and_then(|(_, width)| header(width)).unwrap_or(at)
 }
 
 /// Whether a first row is a header: it has words and no number.

@@ -3,12 +3,15 @@
 //! No tree is built: it would be as deep as the nesting, and chunking only needs a flat list. Blocks are headings,
 //! paragraphs, listings, tables, lists and quotes, wherever they stand; all other elements only end what is open. Tags
 //! are markup (see [`DocumentBuilder::markup`]) that reads as Markdown: a heading as `## `, a list item as `- `, a row
-//! as `| a | b |`. Scripts, styles and comments read as nothing. Navigation, headers and footers of a page are text
+//! as `| a | b |`, unless the table only [lays out](layout) the page. Scripts, styles and comments read as nothing. Navigation, headers and footers of a page are text
 //! like any other: nothing is lost.
 
+mod layout;
 mod reading;
 mod table;
 mod tags;
+
+use std::collections::HashSet;
 
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Token, Tokenizer};
@@ -92,6 +95,9 @@ struct Page<'a> {
     /// The block that is open.
     open: Option<Top>,
     containers: Vec<Container>,
+    /// Where tables begin that lay out the page, and how many of these are open.
+    layouts: HashSet<usize>,
+    in_layouts: usize,
     /// Start of the open elements that are still empty: the next block begins with them.
     lead: Option<usize>,
     listing: Option<Listing>,
@@ -120,6 +126,8 @@ impl<'a> Page<'a> {
             tops: Vec::new(),
             open: None,
             containers: Vec::new(),
+            layouts: layout::tables(source),
+            in_layouts: 0,
             lead: None,
             listing: None,
             left_out: None,
@@ -207,6 +215,7 @@ impl<'a> Page<'a> {
             }
             self.visible(start);
         }
+        self.reading.in_cell = self.in_cell();
         let heading = self.open.as_mut().and_then(|open| open.heading.as_mut());
         match heading {
             Some((_, title)) => self.reading.text(start, end, |word| title.push_str(word)),

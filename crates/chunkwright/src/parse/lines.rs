@@ -104,13 +104,19 @@ impl<'a> Lines<'a> {
         from: usize,
         to: usize,
     ) {
+        if from < to {
+            Self::heading_at(out, level, title, self.start(from), self.end(to - 1));
+        }
+    }
+
+    /// The same for the bytes `start..end`.
+    pub(super) fn heading_at(out: &mut DocumentBuilder, level: usize, title: &str, start: usize, end: usize) {
         let level = level.clamp(1, 6) as u8;
-        let start = self.start(from);
         while matches!(out.open_kind(), SectionKind::Heading(open) if open >= level) {
             out.close_section(start);
         }
         out.open_section(SectionKind::Heading(level), title, start);
-        self.block(out, BlockKind::Heading, from, to);
+        out.block(BlockKind::Heading, start, end);
     }
 }
 

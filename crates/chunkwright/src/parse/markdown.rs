@@ -5,6 +5,8 @@
 
 mod admonitions;
 mod digest;
+mod headings;
+mod modules;
 mod plain;
 
 use std::ops::Range;
@@ -12,9 +14,12 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser as Events, Tag};
 
 use self::digest::{Digest, Place};
+use self::modules::Modules;
 use self::plain::{Detail, Next, Plain};
 use super::Parser;
 use super::front_matter::FrontMatter;
+use super::grid;
+use super::lines::Lines;
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind, SectionKind};
 use crate::span::{LineIndex, Span};
 
@@ -32,11 +37,14 @@ impl Parser for Markdown {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["md", "markdown", "mkd", "mdown"]
+        &[
+            "md", "markdown", "mkd", "mkdn", "mdown", "mdwn", "mdtxt", "mdtext", "markdoc", "rmd", "qmd",
+            "mdc", "livemd", "workbook",
+        ]
     }
 
     fn parse(&self, out: &mut DocumentBuilder) {
-        report(out, outline);
+        report(out, Dialect::Markdown);
     }
 }
 
@@ -50,12 +58,15 @@ impl Parser for Mdx {
     }
 
     fn parse(&self, out: &mut DocumentBuilder) {
-        report(out, |out, body| {
-            let mut tops = outline(out, body);
-            join_modules(&out.source(), &mut tops);
-            tops
-        });
+        report(out, Dialect::Mdx);
     }
+}
+
+/// Which Markdown a document is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    Markdown,
+    Mdx,
 }
 
 /// A block at the top level of the document.
@@ -65,16 +76,18 @@ struct Top {
     heading: Option<(u8, String)>,
 }
 
-/// Reports front matter and what `outline` finds in the rest.
-fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usize) -> Vec<Top>) {
+/// Reports front matter and the blocks of the rest.
+fn report(out: &mut DocumentBuilder, dialect: Dialect) {
     let source = out.source();
     // Text outside every event is a link reference definition.
     out.set_gap_kind(BlockKind::Definition);
     let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let front_matter = FrontMatter::of(&source, out.lines(), start);
     let mut levels: Vec<u8> = Vec::new();
-    let mut tops = outline(out, front_matter.as_ref().map_or(start, |front_matter| front_matter.end));
+    let body = front_matter.as_ref().map_or(start, |front_matter| front_matter.end);
+    let mut tops = headings::split(&source, outline(out, body, dialect));
     admonitions::join(&source, &mut tops, out);
+    grids(&source, &mut tops, out);
     if let Some(front_matter) = front_matter {
         let mut headings = tops.iter().filter_map(|top| top.heading.as_ref());
         let title = headings.find_map(|(level, title)| (*level == 1).then_some(title.as_str()));
@@ -94,10 +107,41 @@ fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usiz
     }
 }
 
+/// Makes tables of the grids that Pandoc reads as such; to `CommonMark` they are paragraphs, or a paragraph and a list.
+fn grids(source: &str, tops: &mut [Top], out: &mut DocumentBuilder) {
+    let is_grid = |top: &Top| {
+        let text = &source[top.range.clone()];
+        top.kind == BlockKind::Paragraph
+            && text.starts_with('+')
+            && grid::is_border(text.lines().next().unwrap_or_default().trim_end())
+    };
+    if !tops.iter().any(is_grid) {
+        return;
+    }
+    let index = out.lines().clone();
+    let lines = Lines::new(source, &index);
+    let mut at = 0;
+    while at < tops.len() {
+        if !is_grid(&tops[at]) {
+            at += 1;
+            continue;
+        }
+        let first = index.line(tops[at].range.start as u32) - 1;
+        let end = lines.end(grid::report(&lines, out, first, lines.len()) - 1);
+        (tops[at].kind, tops[at].range.end) = (BlockKind::Table, end);
+        at += 1;
+        // The builder drops empty ranges.
+        while let Some(held) = tops.get_mut(at).filter(|held| held.range.start < end) {
+            (held.range.start, held.heading) = (end.min(held.range.end), None);
+            at += 1;
+        }
+    }
+}
+
 /// The top-level blocks of the source from byte `body` on; reports seams and enclosures on the way.
-fn outline(out: &mut DocumentBuilder, body: usize) -> Vec<Top> {
+fn outline(out: &mut DocumentBuilder, body: usize, dialect: Dialect) -> Vec<Top> {
     let source = out.source();
-    let outline = Outline::new(&source, out.lines(), body);
+    let outline = Outline::new(&source, out.lines(), body, dialect);
     for (at, depth) in outline.seams {
         out.seam(at, depth);
     }
@@ -119,25 +163,48 @@ struct Outline {
 
 impl Outline {
     /// The outline of the source from byte `body` on.
-    fn new(source: &str, lines: &LineIndex, body: usize) -> Self {
-        Self::by_digest(source, lines, body).unwrap_or_else(|| {
-            let mut digest = Digest::default();
-            digest.push(source, body..source.len(), Detail::Full);
-            let mut outline = Self::default();
-            outline.parse(source, lines, &digest);
-            outline
-        })
+    fn new(source: &str, lines: &LineIndex, body: usize, dialect: Dialect) -> Self {
+        let mut modules = Modules::default();
+        let known = (dialect == Dialect::Mdx).then_some(&mut modules);
+        if let Some(outline) = Self::by_digest(source, lines, body, known) {
+            return outline;
+        }
+        // Statements are left out of what the parser sees, unless something is open around one.
+        let outline = Self::around(source, lines, body, &modules.found);
+        outline.or_else(|| Self::around(source, lines, body, &[])).unwrap_or_default()
+    }
+
+    /// The outline of the source from byte `body` on as the parser reads it, except for `modules`. `None` if a block
+    /// reaches over one.
+    fn around(source: &str, lines: &LineIndex, body: usize, modules: &[Range<usize>]) -> Option<Self> {
+        let mut outline = Self::default();
+        let mut digest = Digest::default();
+        let mut at = body;
+        for module in modules {
+            digest.push(source, at..module.start, Detail::Full);
+            outline.tops.push(module_block(source, module.clone()));
+            at = module.end;
+        }
+        digest.push(source, at..source.len(), Detail::Full);
+        let closed = outline.parse(source, lines, &digest);
+        outline.tops.sort_by_key(|top| top.range.start);
+        closed.then_some(outline)
     }
 
     /// The same, parsing only a digest. `None` if that does not give the whole outline, because of a form feed or a
     /// vertical tab, on which parsers disagree, or because a fence or HTML is open where a stretch ends.
-    fn by_digest(source: &str, lines: &LineIndex, body: usize) -> Option<Self> {
+    fn by_digest(
+        source: &str,
+        lines: &LineIndex,
+        body: usize,
+        modules: Option<&mut Modules>,
+    ) -> Option<Self> {
         if memchr::memchr2(0x0b, 0x0c, source.as_bytes()).is_some() {
             return None;
         }
         let mut outline = Self::default();
         let mut digest = Digest::default();
-        let mut plain = Plain::new(source, lines, body);
+        let mut plain = Plain::new(source, lines, body, modules);
         while let Some(next) = plain.next() {
             match next {
                 Next::Paragraph(range) => {
@@ -149,6 +216,7 @@ impl Outline {
                 Next::Html(range) => {
                     outline.tops.push(Top { kind: BlockKind::Html, range, heading: None });
                 }
+                Next::Module(range) => outline.tops.push(module_block(source, range)),
                 Next::Fence(range) => {
                     outline.enclosures.extend(enclosure(lines, source, EnclosureKind::Fence, range.clone()));
                     outline.tops.push(Top { kind: BlockKind::Code, range, heading: None });
@@ -293,46 +361,8 @@ fn enclosure(lines: &LineIndex, source: &str, kind: EnclosureKind, range: Range<
     Some(Enclosure { kind, span, open, close: close.into() })
 }
 
-/// Longest run of blocks that one module statement may join: a guard against text that only looks
-/// like one.
-const MAX_MODULE_BLOCKS: usize = 64;
-
-/// Makes `import` and `export` paragraphs blocks of their own kind, each with the blocks after it that
-/// its open brackets still hold.
-fn join_modules(source: &str, tops: &mut [Top]) {
-    let text = |top: &Top| &source[top.range.clone()];
-    let mut at = 0;
-    while at < tops.len() {
-        let module = text(&tops[at]);
-        if tops[at].kind == BlockKind::Paragraph
-            && (module.starts_with("import ") || module.starts_with("export "))
-        {
-            let mut open = balance(module);
-            let mut last = at;
-            while open > 0 && last + 1 < tops.len() && last - at < MAX_MODULE_BLOCKS {
-                last += 1;
-                open += balance(text(&tops[last]));
-            }
-            tops[at].kind = BlockKind::Import;
-            if open <= 0 {
-                tops[at].range.end = tops[last].range.end;
-                // Blocks inside the statement are no longer reported: the builder drops empty ranges.
-                for held in &mut tops[at + 1..=last] {
-                    held.range.start = held.range.end;
-                    held.heading = None;
-                }
-                at = last;
-            }
-        }
-        at += 1;
-    }
-}
-
-/// Brackets opened minus brackets closed.
-fn balance(text: &str) -> i64 {
-    text.bytes().fold(0, |open, byte| match byte {
-        b'{' | b'(' | b'[' => open + 1,
-        b'}' | b')' | b']' => open - 1,
-        _ => open,
-    })
+/// The block that a statement of MDX is; an expression in braces is not a statement.
+fn module_block(source: &str, range: Range<usize>) -> Top {
+    let kind = if source[range.clone()].starts_with('{') { BlockKind::Paragraph } else { BlockKind::Import };
+    Top { kind, range, heading: None }
 }

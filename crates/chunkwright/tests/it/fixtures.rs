@@ -16,6 +16,7 @@ pub(crate) const SAMPLES: &[(&str, &str)] = &[
     ("page.html", include_str!("../samples/page.html")),
     ("wells.ipynb", include_str!("../samples/wells.ipynb")),
     ("guide.adoc", include_str!("../samples/guide.adoc")),
+    ("paper.tex", include_str!("../samples/paper.tex")),
     ("package.json", include_str!("../samples/package.json")),
     ("records.jsonl", include_str!("../samples/records.jsonl")),
     ("workflow.yaml", include_str!("../samples/workflow.yaml")),
@@ -36,6 +37,7 @@ pub(crate) const SYNTAX: &[(&str, &[&str])] = &[
     ("notebook", NOTEBOOK),
     ("rst", RST),
     ("asciidoc", ASCIIDOC),
+    ("latex", LATEX),
     ("json", JSON),
     ("jsonl", JSON),
     ("yaml", YAML),
@@ -45,6 +47,30 @@ pub(crate) const SYNTAX: &[(&str, &[&str])] = &[
     ("subtitles", SUBTITLES),
     ("log", LOG),
     ("text", TEXT),
+];
+
+const LATEX: &[&str] = &[
+    "\\section{A}\n",
+    "\\section*[a]{A {b} \\emph{c}}\n",
+    "\\subsection{never closed\n",
+    "\\paragraph{P.} text\n",
+    "\\title{T}\n",
+    "\\part{}\n",
+    "\\begin{document}\n",
+    "\\begin{verbatim}\n",
+    "\\end{verbatim}\n",
+    "\\begin{itemize}\n\\item a\n",
+    "\\end{itemize}\n",
+    "\\begin{tabular}{l}\n1 \\\\\n",
+    "\\end{tabular} after\n",
+    "\\begin{",
+    "\\end{}\n",
+    "% \\section{no}\n",
+    "a % b\n",
+    "\\",
+    "{",
+    "}\n",
+    "\\label{x}",
 ];
 
 const MARKDOWN: &[&str] = &[

@@ -42,12 +42,15 @@ pub(super) struct Reading<'a> {
     fresh: bool,
     /// The prefix of lines inside quotes and lists.
     prefix: String,
+    /// Whether text is that of a cell, where `|` is escaped.
+    pub(super) in_cell: bool,
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn new(source: &'a str) -> Self {
         let (pending, prefix) = (Break::None, String::new());
-        Self { source, marks: Vec::new(), pending, carrier: None, settled: false, fresh: true, prefix }
+        let (marks, carrier) = (Vec::new(), None);
+        Self { source, marks, pending, carrier, settled: false, fresh: true, prefix, in_cell: false }
     }
 
     /// Sets what lines begin with from now on.
@@ -133,11 +136,21 @@ impl<'a> Reading<'a> {
                 word(" ");
                 at = to;
             } else if let Some((length, value)) = reference(&self.source[at..end]) {
-                self.replace(at, at + length, &value);
+                let escaped = if self.in_cell { value.replace('|', "\\|") } else { value.clone() };
+                self.replace(at, at + length, &escaped);
                 word(&value);
                 at += length;
+            } else if bytes[at] == b'|' && self.in_cell {
+                self.replace(at, at + 1, "\\|");
+                word("|");
+                at += 1;
             } else {
-                let to = stop(|byte| is_space(byte) || byte == b'&').max(at + 1);
+                let to = if self.in_cell {
+                    stop(|byte| is_space(byte) || matches!(byte, b'&' | b'|'))
+                } else {
+                    stop(|byte| is_space(byte) || byte == b'&')
+                };
+                let to = to.max(at + 1);
                 self.visible();
                 self.fresh = false;
                 word(&self.source[at..to]);

@@ -1,12 +1,18 @@
 //! Tables of HTML, read as tables of Markdown.
 
+use html5gum::StartTag;
+
 use super::reading::Break;
+use super::tags::attribute;
 use super::{Container, Page};
 use crate::document::{BlockKind, Enclosure, EnclosureKind};
 use crate::span::Span;
 
 /// Tables with more columns are read without the line below their headers: it would be longer than they.
 const MAX_HEADERS: usize = 32;
+
+/// A cell that stands over more columns is read as over these.
+const MAX_SPAN: usize = 32;
 
 /// A table that is open. Tables inside its cells are text of the cell.
 #[derive(Default)]
@@ -20,7 +26,13 @@ pub(super) struct Table {
     /// Cells of the row so far, and how many of them are headers.
     cells: usize,
     headers: usize,
-    /// Where the header row begins and ends.
+    /// Columns beside the first that the last cell stands over.
+    over: usize,
+    /// Columns of the first row.
+    width: usize,
+    /// Number of header rows.
+    header_rows: usize,
+    /// Where the header rows begin and end.
     header: Option<(usize, usize)>,
 }
 
@@ -33,8 +45,15 @@ impl Page<'_> {
         })
     }
 
-    pub(super) fn start_in_table(&mut self, name: &[u8], start: usize, end: usize) {
+    pub(super) fn start_in_table(&mut self, tag: &StartTag<usize>) {
+        let (name, start, end) = (&tag.name[..], tag.span.start, tag.span.end);
         let Some((at, table)) = self.table() else {
+            let is_layout = self.layouts.contains(&start);
+            self.in_layouts += usize::from(is_layout);
+            if is_layout || self.in_layouts > 0 && name != b"table" {
+                self.start_block(start, end);
+                return;
+            }
             if name == b"table" {
                 self.push(Container::Table(Table { start, ..Table::default() }), BlockKind::Table, start);
             }
@@ -55,7 +74,7 @@ impl Page<'_> {
             }
             (table.in_row, table.cells, table.headers) = (true, 0, 0);
             // The header stays with the first row.
-            if table.rows > usize::from(table.header.is_some()) {
+            if table.rows > table.header_rows.max(usize::from(table.header.is_some())) {
                 self.seam(start);
             }
             return;
@@ -65,9 +84,15 @@ impl Page<'_> {
             table.header = table.header.or(Some((start, start)));
             (table.in_row, table.cells, table.headers) = (true, 0, 0);
         }
-        table.cells += 1;
-        table.headers += usize::from(name == b"th");
-        let first = table.cells == 1;
+        let span = attribute(tag, b"colspan").and_then(|span| span.trim().parse().ok()).unwrap_or(1);
+        // Only the first row can widen the table.
+        let room = if table.rows == 0 { MAX_SPAN } else { table.width.saturating_sub(table.cells) };
+        let span: usize = span.clamp(1, room.clamp(1, MAX_SPAN));
+        let first = table.cells == 0;
+        let over = if first { 0 } else { table.over };
+        table.over = span - 1;
+        table.cells += span;
+        table.headers += if name == b"th" { span } else { 0 };
         table.in_cell = false;
         self.containers.truncate(at + 1);
         let mark = if first {
@@ -77,7 +102,7 @@ impl Page<'_> {
             self.reading.end(mark, " ");
             mark
         };
-        self.reading.begin(mark, "| ");
+        self.reading.begin(mark, &"| ".repeat(1 + over));
         if let Some((_, table)) = self.table() {
             table.in_cell = true;
         }
@@ -85,7 +110,12 @@ impl Page<'_> {
 
     pub(super) fn end_in_table(&mut self, name: &[u8], start: usize, end: usize) {
         let Some((at, table)) = self.table() else {
-            self.tag(start, end, Break::Blank);
+            if self.in_layouts > 0 {
+                self.in_layouts -= usize::from(name == b"table");
+                self.end_block(start, end);
+            } else {
+                self.tag(start, end, Break::Blank);
+            }
             return;
         };
         if table.inner > 0 {
@@ -121,11 +151,17 @@ impl Page<'_> {
             return mark;
         }
         table.rows += 1;
-        let mut text = String::from(" |");
+        table.width = table.width.max(table.cells);
+        let mut text = " |".repeat(1 + std::mem::take(&mut table.over));
         if table.rows == 1 && table.headers == table.cells && table.cells <= MAX_HEADERS {
             text.push_str("\n|");
             text.push_str(&" --- |".repeat(table.cells));
             table.header = table.header.map(|(from, _)| (from, end));
+            table.header_rows = 1;
+        } else if table.rows > 1 && table.rows == table.header_rows + 1 && table.headers == table.cells {
+            // Headers of several rows stay together.
+            table.header = table.header.map(|(from, _)| (from, end));
+            table.header_rows += 1;
         } else if table.rows == 1 {
             table.header = None;
         }

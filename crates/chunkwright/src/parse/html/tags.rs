@@ -86,7 +86,7 @@ impl Page<'_> {
                     self.indent();
                 }
             }
-            b"table" | b"tr" | b"td" | b"th" => self.start_in_table(name, start, end),
+            b"table" | b"tr" | b"td" | b"th" => self.start_in_table(tag),
             b"br" => {
                 self.tag(start, end, Break::Line);
             }
@@ -96,14 +96,25 @@ impl Page<'_> {
                 self.reading.replace(start, end, "`");
             }
             name if is_inline(name) => self.invisible(start, end),
-            _ => {
-                if self.containers.is_empty() && self.open.is_some() {
-                    self.close(start);
-                    self.lead = Some(start);
-                }
-                self.tag(start, end, Break::Blank);
-            }
+            _ => self.start_block(start, end),
         }
+    }
+
+    /// An element that only ends what is open before it.
+    pub(super) fn start_block(&mut self, start: usize, end: usize) {
+        if self.containers.is_empty() && self.open.is_some() {
+            self.close(start);
+            self.lead = Some(start);
+        }
+        self.tag(start, end, Break::Blank);
+    }
+
+    /// The end of such an element.
+    pub(super) fn end_block(&mut self, start: usize, end: usize) {
+        if self.containers.is_empty() && self.open.is_some() {
+            self.close(start);
+        }
+        self.tag(start, end, Break::Blank);
     }
 
     /// The alternative text of a picture is text, if it has one.
@@ -211,17 +222,12 @@ impl Page<'_> {
             b"table" | b"tr" | b"td" | b"th" => self.end_in_table(name, start, end),
             b"code" | b"kbd" | b"samp" | b"tt" => self.reading.replace(start, end, "`"),
             name if is_inline(name) => self.invisible(start, end),
-            _ => {
-                if self.containers.is_empty() && self.open.is_some() {
-                    self.close(start);
-                }
-                self.tag(start, end, Break::Blank);
-            }
+            _ => self.end_block(start, end),
         }
     }
 }
 
-fn attribute(tag: &StartTag<usize>, name: &[u8]) -> Option<String> {
+pub(super) fn attribute(tag: &StartTag<usize>, name: &[u8]) -> Option<String> {
     tag.attributes.get(name).map(|value| String::from_utf8_lossy(value).into_owned())
 }
 

@@ -23,20 +23,26 @@ pub(super) fn join(source: &str, tops: &mut [Top], out: &mut DocumentBuilder) {
             out.seam(held.range.start, 0);
             // The builder drops empty ranges.
             held.range.start = held.range.end;
+            held.heading = None;
         }
         at = last + 1;
     }
 }
 
 /// Number of blocks after the first that belong to the admonition that begins with it, if one does and it ends. One
-/// with a heading inside does not count: the heading is a border.
+/// with a heading inside does not count: the heading is a border, unless it is the title of the admonition, right below
+/// its mark.
 fn end(source: &str, tops: &[Top]) -> Option<usize> {
     let text = |top: &Top| &source[top.range.clone()];
     let first = &tops[0];
     if first.kind != BlockKind::Paragraph {
         return None;
     }
-    let within = tops.iter().take(MAX_BLOCKS).take_while(|top| top.heading.is_none());
+    let is_mark = |text: &str| text.starts_with(":::") && !text.trim_end().contains('\n');
+    let has_title = is_mark(text(first)) && tops.get(1).is_some_and(|top| top.heading.is_some());
+    let title = usize::from(has_title);
+    let is_inside = |(at, top): &(usize, &Top)| top.heading.is_none() || *at == title;
+    let within = tops.iter().take(MAX_BLOCKS).enumerate().take_while(is_inside).map(|(_, top)| top);
     if text(first).starts_with(":::") {
         let mut depth = 0;
         for (held, top) in within.enumerate() {

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::modules::Modules;
 use crate::span::LineIndex;
 
 /// The next construct.
@@ -20,6 +21,8 @@ pub(super) enum Next {
     Html(Range<usize>),
     /// A fence.
     Fence(Range<usize>),
+    /// A statement of MDX.
+    Module(Range<usize>),
     /// Something that takes a parser to read.
     Other(Range<usize>, Detail),
 }
@@ -41,11 +44,18 @@ pub(super) struct Plain<'a> {
     body: usize,
     /// The next line, 1-based.
     line: usize,
+    /// Finds statements, where there are some.
+    modules: Option<&'a mut Modules>,
 }
 
 impl<'a> Plain<'a> {
-    pub(super) fn new(source: &'a str, lines: &'a LineIndex, body: usize) -> Self {
-        Self { source, lines, body, line: lines.line(body as u32) }
+    pub(super) fn new(
+        source: &'a str,
+        lines: &'a LineIndex,
+        body: usize,
+        modules: Option<&'a mut Modules>,
+    ) -> Self {
+        Self { source, lines, body, line: lines.line(body as u32), modules }
     }
 
     /// Reads past the next construct and returns it.
@@ -57,7 +67,19 @@ impl<'a> Plain<'a> {
                     self.line += 1;
                     continue;
                 }
-                Kind::Text => self.paragraph(start).unwrap_or_else(|| self.other(start)),
+                Kind::Text => {
+                    if let Some(range) =
+                        self.modules.as_mut().and_then(|modules| modules.read(self.source, start))
+                    {
+                        self.line = if range.end < self.source.len() {
+                            self.lines.line(range.end as u32)
+                        } else {
+                            self.lines.count() + 1
+                        };
+                        return Some(Next::Module(range));
+                    }
+                    self.paragraph(start).unwrap_or_else(|| self.other(start))
+                }
                 Kind::Heading(level) => {
                     self.line += 1;
                     let range = start..self.start(self.line);

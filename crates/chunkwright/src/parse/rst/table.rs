@@ -5,6 +5,7 @@
 //! closed by its border: each part is a table.
 
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind};
+use crate::parse::grid::{self, enclose};
 use crate::parse::lines::Lines;
 use crate::span::Span;
 
@@ -17,8 +18,8 @@ pub(super) fn table(lines: &Lines<'_>, out: &mut DocumentBuilder, at: usize) -> 
 
 /// Reports rows and enclosure of the table drawn at line `at`, and gives the line after it.
 fn rows(lines: &Lines<'_>, out: &mut DocumentBuilder, at: usize, to: usize) -> Option<usize> {
-    if is_grid_border(lines.trimmed(at)) {
-        Some(grid(lines, out, at, to))
+    if grid::is_border(lines.trimmed(at)) {
+        Some(grid::report(lines, out, at, to))
     } else if is_simple_border(lines.trimmed(at)) {
         simple(lines, out, at, to)
     } else {
@@ -26,27 +27,8 @@ fn rows(lines: &Lines<'_>, out: &mut DocumentBuilder, at: usize, to: usize) -> O
     }
 }
 
-fn is_grid_border(text: &str) -> bool {
-    text.len() >= 3
-        && text.starts_with('+')
-        && text.ends_with('+')
-        && text.bytes().all(|byte| b"+-=".contains(&byte))
-}
-
 fn is_simple_border(text: &str) -> bool {
     text.starts_with("==") && text.contains("= ") && text.bytes().all(|byte| byte == b'=' || byte == b' ')
-}
-
-fn grid(lines: &Lines<'_>, out: &mut DocumentBuilder, at: usize, to: usize) -> usize {
-    let end = (at + 1..to).find(|&line| !lines.trimmed(line).starts_with(['|', '+'])).unwrap_or(to);
-    let borders: Vec<usize> = (at + 1..end).filter(|&line| is_grid_border(lines.trimmed(line))).collect();
-    let header = borders.iter().copied().find(|&line| lines.trimmed(line).starts_with("+="));
-    let head = header.unwrap_or(at);
-    for line in borders.into_iter().filter(|&line| line >= head && line + 1 < end) {
-        out.seam(lines.start(line + 1), 0);
-    }
-    enclose(lines, out, at..head + 1, end, "");
-    end
 }
 
 fn simple(lines: &Lines<'_>, out: &mut DocumentBuilder, at: usize, to: usize) -> Option<usize> {
@@ -70,20 +52,6 @@ fn simple(lines: &Lines<'_>, out: &mut DocumentBuilder, at: usize, to: usize) ->
     }
     enclose(lines, out, at..head + 1, bottom + 1, lines.text(bottom));
     Some(bottom + 1)
-}
-
-fn enclose(
-    lines: &Lines<'_>,
-    out: &mut DocumentBuilder,
-    head: std::ops::Range<usize>,
-    end: usize,
-    close: &str,
-) {
-    if head.end < end {
-        let open = Span::new(lines.start(head.start), lines.end(head.end - 1));
-        let span = Span::new(lines.start(head.start), lines.end(end - 1));
-        out.enclosure(Enclosure { kind: EnclosureKind::Table, span, open, close: close.into() });
-    }
 }
 
 /// Reports rows and enclosure of the table that the directive `name` makes of the lines `at..end`.
