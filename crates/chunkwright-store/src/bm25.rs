@@ -32,8 +32,7 @@ pub fn term_id(term: &str) -> TermId {
 /// Term frequencies of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermCounts {
-    /// Number of terms, counting repetitions. Single characters added by
-    /// [`terms_and_singles`](crate::analysis::terms_and_singles) are not counted.
+    /// Number of terms that [count](crate::analysis::TermKind::counts), with repetitions.
     pub length: u32,
     /// Every term once, in the order of ids, with its frequency.
     pub counts: Vec<(TermId, u32)>,

@@ -327,9 +327,7 @@ fn top_level(
     name: &Name,
     filter: &Filter,
 ) -> Result<Vec<ChunkId>, StoreError> {
-    // The identifier as a whole, after its parts.
-    let whole: Vec<TermId> =
-        analysis::terms(&name.last).last().map(|term| term_id(term)).into_iter().collect();
+    let whole: Vec<TermId> = analysis::whole(&name.last).map(|term| term_id(&term)).into_iter().collect();
     let modules = filter.clone().and(Filter::is(Field::CONTENT_TYPE, "module"));
     let found = store.lexical(generation, &whole, &modules, MOST_READ)?;
     Ok(found.into_iter().map(|scored| scored.id).collect())
