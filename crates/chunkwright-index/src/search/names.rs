@@ -187,7 +187,8 @@ impl Names {
             for record in records {
                 let is_file = wanted.file.is_some();
                 let query = wanted.file.as_deref().unwrap_or(query).trim();
-                let found = [role::title(record, &wanted.title), role::file(record, query, is_file)];
+                let found =
+                    [role::title(record, &wanted.title), role::file(record, query, &wanted.title, is_file)];
                 for (role, score) in found.into_iter().flatten() {
                     names.add(record, role, score, query, 0.0);
                 }
