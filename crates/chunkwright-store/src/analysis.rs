@@ -1,29 +1,36 @@
 //! Text analysis: turns the text of chunks and queries into BM25 terms.
 //!
 //! * Folding is NFKC and lower case, with `ß` as `ss`, final sigma as sigma and `ё` as `е`; invisible
-//!   characters (zero-width, soft hyphen, bidirectional controls, tags) are removed.
+//!   characters (zero-width, soft hyphen, bidirectional controls, tags) are removed. A word with marks that people leave
+//!   out (`Zürich`, vocalised Arabic and Hebrew) is a term without them, and one with them.
 //! * Scripts written without spaces (Chinese, Japanese, Korean, Thai and their like) become overlapping pairs of
 //!   characters; a character that stands alone is a term. Stored text also has each character of a pair as a term
-//!   ([`terms_and_singles`]), so that a query of one character finds longer text.
+//!   ([`TermKind::Single`]), so that a query of one character finds longer text.
 //! * Identifiers are split at case changes, at underscores and between letters and digits, and also kept whole:
 //!   `maxChunkSize` is `max`, `chunk`, `size` and `maxchunksize`.
+//! * Words that are also written as one (`e-mail`, `max_chunk_size`, `10,000`) have a term for that, and names with symbols
+//!   (`C++`, `.NET`) one with the symbols: see [`compound`].
 //! * Words are stemmed by their script: Cyrillic by the Russian Snowball algorithm, Latin by the English one.
 //!   Identifiers kept whole are not stemmed.
 //! * A pictograph is a term.
 //!
-//! Terms hold letters, digits, marks, pictographs and `_` only, so that any engine that splits at other ASCII
-//! characters stores them unchanged.
+//! Stores keep hashes of terms, so a term may hold any character.
+
+mod compound;
+mod fold;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::ops::Range;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
+pub(crate) use compound::{Piece, each_piece};
+use fold::{fold, unmarked};
+
 /// Raised when the terms of an unchanged text, or their weights, change: a store then analyses its texts again.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Longest term, in characters: the rest is cut off, such as that of endless identifiers.
 const MAX_TERM: usize = 64;
@@ -31,34 +38,92 @@ const MAX_TERM: usize = 64;
 /// Runs longer than this, in bytes, do not count as identifiers and are not split.
 const MAX_IDENTIFIER: usize = 128;
 
+/// What a term stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TermKind {
+    /// A word without its marks, a part of an identifier, a pair of characters.
+    Word,
+    /// The word before it with its marks.
+    Marked,
+    /// An identifier as a whole, after its parts.
+    Whole,
+    /// Words or parts of an identifier as one word, after them.
+    Joined,
+    /// A name with its symbols, after its words.
+    Symbol,
+    /// A character of a pair, which only stored texts have.
+    Single,
+}
+
+impl TermKind {
+    /// Returns whether the term counts in the length of a text: others are spellings of terms that do. A word with marks
+    /// counts twice, so that of equal texts the one that was typed ranks first.
+    pub fn counts(self) -> bool {
+        matches!(self, Self::Word | Self::Marked | Self::Whole)
+    }
+}
+
+/// A term of a text.
+#[derive(Clone, Debug)]
+pub struct Term<'a> {
+    /// The term.
+    pub text: &'a str,
+    /// The bytes of the text that it stands for.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: TermKind,
+}
+
 /// The terms of `text`, in order, repeated as often as they occur.
 pub fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
-    analyze(text, &mut |term, _| terms.push(term.to_owned()));
+    analyze(text, &mut |term| terms.push(term.text.to_owned()));
     terms
 }
 
-/// Calls `each` with every term of `text` and the bytes of `text` that it stands for.
-pub fn analyze(text: &str, each: &mut dyn FnMut(&str, Range<usize>)) {
-    for (at, run) in runs(text) {
-        Analyzer::new(each, None).run(run, at);
-    }
+/// The term of an identifier as a whole; of a word, its term.
+pub fn whole(name: &str) -> Option<String> {
+    let (mut word, mut whole) = (None, None);
+    analyze(name, &mut |term| match term.kind {
+        TermKind::Word => word = Some(term.text.to_owned()),
+        TermKind::Whole => whole = Some(term.text.to_owned()),
+        _ => {}
+    });
+    whole.or(word)
 }
 
-/// Calls `each` with every term of `text` and `false`, and with each character of the pairs among them and `true`: the
-/// terms that are stored for a text.
-pub fn terms_and_singles(text: &str, each: &mut dyn FnMut(&str, bool)) {
-    let each = RefCell::new(each);
-    let mut term = |term: &str, _| (each.borrow_mut())(term, false);
-    let single = |single: &str| (each.borrow_mut())(single, true);
-    for (at, run) in runs(text) {
-        Analyzer::new(&mut term, Some(&single)).run(run, at);
-    }
+/// Calls `each` with every term of `text` that a query searches for.
+pub fn analyze(text: &str, each: &mut dyn FnMut(Term<'_>)) {
+    each_piece(text, &mut |at, piece, kind| {
+        let mut each = |term: Term<'_>| {
+            if term.kind != TermKind::Single {
+                each(term)
+            }
+        };
+        Analyzer::new(&mut each).piece(piece, kind, at);
+    });
 }
 
-/// The runs of characters that words are made of, each with the byte it begins at. The terms of a text are those of its
-/// runs: each is analysed as if it stood alone.
-pub(crate) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// Calls `each` with every term that is stored for a piece of a text.
+pub(crate) fn stored_terms(piece: &str, kind: Piece, each: &mut dyn FnMut(&str, TermKind)) {
+    Analyzer::new(&mut |term| each(term.text, term.kind)).piece(piece, kind, 0);
+}
+
+/// The words of a text in lower case, without marks and with one space before and after each.
+pub fn folded_words(text: &str) -> String {
+    let visible = text.chars().filter(|&c| !is_invisible(c)).nfkc().collect::<String>();
+    let folded = fold(&visible);
+    let mut words = String::with_capacity(folded.len() + 2);
+    words.push(' ');
+    for word in unmarked(&folded).split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
+        words.push_str(word);
+        words.push(' ');
+    }
+    words
+}
+
+/// The runs of characters that words are made of, each with the byte it begins at.
+fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |c: char| is_word(c) || is_invisible(c);
     let mut end = 0;
     std::iter::from_fn(move || {
@@ -72,15 +137,29 @@ pub(crate) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
 struct Analyzer<'a> {
     english: Stemmer,
     russian: Stemmer,
-    each: &'a mut dyn FnMut(&str, Range<usize>),
-    /// Called with each character of a pair.
-    single: Option<&'a dyn Fn(&str)>,
+    each: &'a mut dyn FnMut(Term<'_>),
 }
 
 impl<'a> Analyzer<'a> {
-    fn new(each: &'a mut dyn FnMut(&str, Range<usize>), single: Option<&'a dyn Fn(&str)>) -> Self {
+    fn new(each: &'a mut dyn FnMut(Term<'_>)) -> Self {
         let [english, russian] = [Algorithm::English, Algorithm::Russian].map(Stemmer::create);
-        Self { english, russian, each, single }
+        Self { english, russian, each }
+    }
+
+    fn emit(&mut self, text: &str, range: Range<usize>, kind: TermKind) {
+        (self.each)(Term { text, range, kind });
+    }
+
+    /// A piece that begins at byte `at`.
+    fn piece(&mut self, piece: &str, kind: Piece, at: usize) {
+        if kind == Piece::Run {
+            self.run(piece, at);
+            return;
+        }
+        compound::terms(piece, &mut |term, kind| {
+            let term = if kind == TermKind::Joined { self.stem(term) } else { term.into() };
+            self.emit(&term, at..at + piece.len(), kind);
+        });
     }
 
     /// A run of word characters that begins at byte `at`.
@@ -125,10 +204,8 @@ impl<'a> Analyzer<'a> {
                 }
                 Some(Kind::Pictograph) => {
                     for (inner, c) in part.char_indices().filter(|(_, c)| !is_mark(*c)) {
-                        (self.each)(
-                            c.encode_utf8(&mut [0; 4]),
-                            range(start + inner..start + inner + c.len_utf8()),
-                        );
+                        let range = range(start + inner..start + inner + c.len_utf8());
+                        self.emit(c.encode_utf8(&mut [0; 4]), range, TermKind::Word);
                     }
                 }
                 _ => self.identifier(part, &|inner| range(start + inner.start..start + inner.end)),
@@ -145,15 +222,16 @@ impl<'a> Analyzer<'a> {
         let inner = |inner: Range<usize>| if same { range(inner) } else { range(0..text.len()) };
         match ends.as_slice() {
             [] => {}
-            [end] => (self.each)(&folded, inner(0..*end)),
+            [end] => self.emit(&folded, inner(0..*end), TermKind::Word),
             ends => {
                 let mut start = 0;
                 for pair in ends.windows(2) {
-                    (self.each)(&folded[start..pair[1]], inner(start..pair[1]));
+                    self.emit(&folded[start..pair[1]], inner(start..pair[1]), TermKind::Word);
                     start = pair[0];
                 }
-                if let Some(single) = self.single {
-                    folded.char_indices().for_each(|(at, c)| single(&folded[at..at + c.len_utf8()]));
+                for (at, c) in folded.char_indices() {
+                    let range = at..at + c.len_utf8();
+                    self.emit(&folded[range.clone()], inner(range), TermKind::Single);
                 }
             }
         }
@@ -176,28 +254,60 @@ impl<'a> Analyzer<'a> {
             self.word(&text[part.clone()], range(part));
         }
         self.whole(text, range(0..text.len()));
+        let joined = compound::joined(text);
+        let joined = self.stem(&joined);
+        if !joined.is_empty() && *joined != *unmarked(&fold(text)) {
+            self.emit(&joined, range(0..text.len()), TermKind::Joined);
+        }
     }
 
     fn whole(&mut self, text: &str, range: Range<usize>) {
-        if text.chars().any(char::is_alphanumeric) {
-            (self.each)(shorten(&fold(text)), range);
+        if !text.chars().any(char::is_alphanumeric) {
+            return;
         }
+        let folded = fold(text);
+        let whole = unmarked(shorten(&folded));
+        self.emit(&whole, range, TermKind::Whole);
     }
 
     fn word(&mut self, text: &str, range: Range<usize>) {
         let folded = fold(text);
-        let folded = shorten(&folded);
-        if !folded.chars().any(char::is_alphanumeric) {
+        let marked = shorten(&folded);
+        let plain = unmarked(marked);
+        if !plain.chars().any(char::is_alphanumeric) {
             return;
         }
-        if folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            (self.each)(&self.english.stem(folded), range);
-        } else if folded.chars().all(|c| ('а'..='я').contains(&c)) {
-            (self.each)(&self.russian.stem(folded), range);
-        } else {
-            (self.each)(folded, range);
+        let stem = self.stem(&plain);
+        self.emit(&stem, range.clone(), TermKind::Word);
+        if plain != marked {
+            self.emit(marked, range, TermKind::Marked);
         }
     }
+
+    /// The stem of a folded word.
+    fn stem<'t>(&self, word: &'t str) -> Cow<'t, str> {
+        if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            self.english.stem(word)
+        } else if word.chars().all(|c| ('а'..='я').contains(&c)) {
+            without_fleeting(self.russian.stem(word))
+        } else {
+            word.into()
+        }
+    }
+}
+
+/// A Russian stem without the vowel that other forms of the word lack: `настроек` and `настройка`, `список` and `списка`.
+/// A word whose forms all have it loses it in all of them.
+fn without_fleeting(stem: Cow<'_, str>) -> Cow<'_, str> {
+    let mut letters = stem.chars().rev();
+    let (Some(last @ ('к' | 'ц')), Some(vowel @ ('о' | 'е')), Some(before), Some(_)) =
+        (letters.next(), letters.next(), letters.next(), letters.next())
+    else {
+        return stem;
+    };
+    let start = &stem[..stem.len() - last.len_utf8() - vowel.len_utf8()];
+    let is_vowel = matches!(before, 'а' | 'е' | 'и' | 'о' | 'у' | 'ы' | 'э' | 'ю' | 'я');
+    format!("{start}{}{last}", if is_vowel { "й" } else { "" }).into()
 }
 
 /// Kinds of script, each split into terms differently.
@@ -282,26 +392,6 @@ pub(crate) fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Folds to lower case, and unifies letters that lower case leaves different although they read the same.
-fn fold(text: &str) -> Cow<'_, str> {
-    let is_folded = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | 'а'..='я') || is_plain_unspaced(c);
-    if text.chars().all(is_folded) {
-        return Cow::Borrowed(text);
-    }
-    let mut folded = String::with_capacity(text.len());
-    for c in text.chars().flat_map(char::to_lowercase) {
-        match c {
-            'ß' => folded.push_str("ss"),
-            'ς' => folded.push('σ'),
-            'ё' => folded.push('е'),
-            // The rest of the dotted capital I.
-            '\u{0307}' => {}
-            c => folded.push(c),
-        }
-    }
-    Cow::Owned(folded)
-}
-
 fn shorten(term: &str) -> &str {
     term.char_indices().nth(MAX_TERM).map_or(term, |(end, _)| &term[..end])
 }
@@ -365,8 +455,10 @@ mod tests {
     fn words_are_folded_and_stemmed_by_script() {
         check("Installing the Databases", "instal the databas");
         check("Установка баз данных, ещё", "установк баз дан ещ");
+        check("настройка настроек копеек", "настройк настройк копейк");
+        check("список списка продавец продавца человек века", "списк списк продавц продавц человк век");
         check("Straße STRASSE", "strass strass");
-        check("ΣΊΣΥΦΟΣ σίσυφος", "σίσυφοσ σίσυφοσ");
+        check("ΣΊΣΥΦΟΣ σίσυφος", "σισυφοσ σίσυφοσ σισυφοσ σίσυφοσ");
         check("İstanbul", "istanbul");
     }
 
@@ -381,8 +473,8 @@ mod tests {
 
     #[test]
     fn identifiers_are_divided_and_kept() {
-        check("maxChunkSize", "max chunk size maxchunksize");
-        check("max_chunk_size", "max chunk size max_chunk_size");
+        check("maxChunkSize", "max chunk size maxchunksize maxchunks");
+        check("max_chunk_size", "max chunk size max_chunk_size maxchunks");
         check("HTTPServer2", "http server 2 httpserver2");
         check("_private __init__", "privat _private init __init__");
         check("README utf8", "readm utf 8 utf8");
@@ -394,7 +486,7 @@ mod tests {
     fn folding_ignores_form_and_what_is_invisible() {
         check("ＡＢＣ　１２３", "abc 123");
         check("pa\u{200b}ss\u{200c}wo\u{200d}rd x\u{ad}y \u{feff}", "password xy");
-        check("e\u{301}te\u{301} été", "été été");
+        check("e\u{301}te\u{301} été", "ete été ete été");
         check("㈱日本", "株 日本");
         check("👩\u{200d}👧 ok 🎉🎉", "👩 👧 ok 🎉 🎉");
     }
@@ -415,19 +507,136 @@ mod tests {
 
     #[test]
     fn ranges_point_at_the_text() {
-        let text = "See maxSize, 数据库 and é.";
-        analyze(text, &mut |term, range| {
-            assert!(text[range.clone()].to_lowercase().contains(term), "{term} {range:?}");
+        let text = "See maxSize, 数据库 and Zürich; e-mail in C++ --no-cache.";
+        let mut seen = String::new();
+        analyze(text, &mut |Term { range, kind, .. }| {
+            if kind != TermKind::Word {
+                seen.push_str(&format!("{} ", &text[range]));
+            }
         });
+        assert_eq!(seen, "maxSize maxSize Zürich e-mail C++ no-cache --no-cache ");
     }
 
     #[test]
     fn what_is_stored_has_the_characters_of_pairs_too() {
         let mut stored = Vec::new();
-        terms_and_singles("黑猫 cat 猫", &mut |term, is_single| stored.push((term.to_owned(), is_single)));
-        let stored: Vec<(&str, bool)> =
-            stored.iter().map(|(term, is_single)| (&**term, *is_single)).collect();
-        let expected = [("黑猫", false), ("黑", true), ("猫", true), ("cat", false), ("猫", false)];
-        assert_eq!(stored, expected);
+        each_piece("黑猫 cat 猫", &mut |_, piece, kind| {
+            stored_terms(piece, kind, &mut |term, kind| stored.push((term.to_owned(), kind)));
+        });
+        let stored: Vec<(&str, TermKind)> = stored.iter().map(|(term, kind)| (&**term, *kind)).collect();
+        let (word, single) = (TermKind::Word, TermKind::Single);
+        assert_eq!(stored, [("黑猫", word), ("黑", single), ("猫", single), ("cat", word), ("猫", word)]);
+    }
+
+    #[test]
+    fn a_word_is_found_without_its_marks_and_ranked_by_them() {
+        for (marked, plain) in [
+            ("Zürich", "zurich"),
+            ("Zu\u{308}rich", "zurich"),
+            ("crème", "creme"),
+            ("cafés", "cafe"),
+            ("smörgåsbord", "smorgasbord"),
+            ("Łódź", "lodz"),
+            ("Đà Nẵng", "da nang"),
+            ("Phở bò", "pho bo"),
+            ("œuvre Ærø", "oeuvre aero"),
+            ("ışık", "isik"),
+            ("Αθήνα", "αθηνα"),
+            ("за\u{301}мок", "замок"),
+            ("שָׁלוֹם", "שלום"),
+            ("مُحَمَّد", "محمد"),
+            ("أحمد", "احمد"),
+            ("كـــتاب", "كتاب"),
+            ("على", "علي"),
+            ("کتاب", "كتاب"),
+            ("١٢٣", "123"),
+        ] {
+            let (found, wanted) = (terms(marked), terms(plain));
+            assert!(wanted.iter().all(|term| found.contains(term)), "{marked}: {found:?} {wanted:?}");
+            assert!(found.len() > wanted.len(), "{marked}: {found:?}");
+        }
+        // These are letters of their own.
+        for word in ["чай", "йод", "їжа", "ўзор", "ќе", "が", "हिन्दी", "ที่", "ক্ষ"]
+        {
+            let found = terms(word);
+            assert!(found.iter().all(|term| !term.contains('\u{306}')), "{word}");
+            assert_eq!(found.join("").nfc().count(), found.join("").chars().count(), "{word}: {found:?}");
+        }
+        check("йод иод", "йод иод");
+        check("が か", "が か");
+        check("हिन्दी", "हिन्दी");
+    }
+
+    #[test]
+    fn words_that_are_also_written_as_one_have_a_term_for_it() {
+        for (text, joined) in [
+            ("e-mail", "email"),
+            ("time-out", "timeout"),
+            ("non\u{2011}blocking", "nonblocking"),
+            ("U.S.A.", "usa"),
+            ("USSR U.S.S.R.", "ussr"),
+            ("node.js", "nodejs"),
+            ("TCP/IP", "tcpip"),
+            ("HTTP/3", "http3"),
+            ("R&D", "rd"),
+            ("10,000", "10000"),
+            ("10 000", "10000"),
+            ("10\u{a0}000", "10000"),
+            ("10'000", "10000"),
+            ("10.000", "10000"),
+            ("1,234,567.50", "1234567"),
+            ("веб-сайты", "вебсайты"),
+            ("DataSourceService", "datasourceservice"),
+            ("data_source_service", "datasourceservice"),
+            ("retry-with-backoff", "retrywithbackoff"),
+            ("UTF-8", "utf8"),
+            ("978-3-16-148410-0", "9783161484100"),
+        ] {
+            let (found, wanted) = (terms(text), terms(joined));
+            assert!(wanted.iter().all(|term| found.contains(term)), "{text}: {found:?} {wanted:?}");
+        }
+        check("6.2.8", "6 2 8 6.2.8");
+        check("in 2024 100 of 12 34", "in 2024 100 of 12 34");
+        check("a, b. c; well - known", "a b c well known");
+        check("com.example.deep.package", "com exampl deep packag");
+        check("数据-库", "数据 库");
+    }
+
+    #[test]
+    fn symbols_of_a_name_are_a_term() {
+        for (text, symbols) in [
+            ("C++", "c++"),
+            ("C++17", "c++"),
+            ("C#", "c#"),
+            ("(F#)", "f#"),
+            ("C#/.NET", "c# .net"),
+            ("g++", "g++"),
+            (".NET .gitignore", ".net .gitignore"),
+            ("@types/node", "@types"),
+            ("$PATH", "$path"),
+            ("#tag", "#tag"),
+            ("--no-cache", "--no-cache"),
+            ("`-v`, --dry-run=x", "-v --dry-run"),
+            ("Disney+ is", "disney+"),
+        ] {
+            let mut found = Vec::new();
+            analyze(text, &mut |term| {
+                if term.kind == TermKind::Symbol {
+                    found.push(term.text.to_owned());
+                }
+            });
+            assert_eq!(found.join(" "), symbols, "{text}");
+        }
+        for text in ["a+b", "x += 1", "page#part", "end. Next", "a ... b", "well--known", "3-4", "a@b"] {
+            analyze(text, &mut |term| assert_ne!(term.kind, TermKind::Symbol, "{text}: {term:?}"));
+        }
+    }
+
+    #[test]
+    fn a_text_of_joints_without_end_is_read_in_one_pass() {
+        for unit in ["a-", "a.", "1 000 ", "--a", "a++", "a/", "$a", "é"] {
+            let count = terms(&unit.repeat(100_000)).len();
+            assert!(count <= 500_000, "{unit}: {count}");
+        }
     }
 }

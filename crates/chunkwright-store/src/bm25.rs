@@ -32,8 +32,7 @@ pub fn term_id(term: &str) -> TermId {
 /// Term frequencies of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermCounts {
-    /// Number of terms, counting repetitions. Single characters added by
-    /// [`terms_and_singles`](crate::analysis::terms_and_singles) are not counted.
+    /// Number of terms that [count](crate::analysis::TermKind::counts), with repetitions.
     pub length: u32,
     /// Every term once, in the order of ids, with its frequency.
     pub counts: Vec<(TermId, u32)>,
@@ -42,12 +41,23 @@ pub struct TermCounts {
 impl TermCounts {
     /// The terms of `text`.
     pub fn of(text: &str) -> Self {
+        Self::of_named(text, "")
+    }
+
+    /// The terms that a chunk of a document is found by: those of its text, and those of the name of its file, which add
+    /// no length.
+    pub fn of_chunk(text: &str, doc_id: &str) -> Self {
+        Self::of_named(text, file_stem(doc_id))
+    }
+
+    fn of_named(text: &str, name: &str) -> Self {
         let mut terms = Self::default();
         let mut ids = Vec::with_capacity(text.len() / 4);
         known::each_run(text, &mut |run| {
             terms.length += run.length;
             ids.extend_from_slice(&run.ids);
         });
+        known::each_run(name, &mut |run| ids.extend_from_slice(&run.ids));
         ids.sort_unstable();
         for id in ids {
             match terms.counts.last_mut() {
@@ -123,6 +133,12 @@ impl TermCounts {
         }
         Some(terms)
     }
+}
+
+/// The name of a file without its folders and its last extension, which all files of a kind share.
+pub fn file_stem(doc_id: &str) -> &str {
+    let name = doc_id.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default();
+    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }
 
 /// Start of the compact form: an encoding of 0 that no length ever had.
@@ -203,6 +219,26 @@ mod tests {
             [&[][..], &[0x80], &[0x80, 0], &[0x80, 0, 1, 7], &[0x80, 0, 1, 1, 7], &[1, 5], &[0xFF; 9]]
         {
             assert_eq!(TermCounts::decode(bytes), None);
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_file_is_searched_and_adds_no_length() {
+        for (doc_id, words) in [
+            ("guides/reset-password.md", "reset-password"),
+            ("src/app.config.json", "app.config"),
+            ("componentEmits.ts", "componentEmits"),
+            ("a/2024-03 invoice.csv", "2024-03 invoice"),
+            ("Dockerfile", "Dockerfile"),
+            (".gitignore", ".gitignore"),
+            ("a/", "a"),
+            ("", ""),
+        ] {
+            let named = TermCounts::of_chunk("the text", doc_id);
+            assert_eq!(named.length, 2, "{doc_id}");
+            for (term, count) in TermCounts::of(words).counts {
+                assert_eq!(named.count(term), count, "{doc_id}");
+            }
         }
     }
 

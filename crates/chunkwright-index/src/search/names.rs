@@ -187,7 +187,8 @@ impl Names {
             for record in records {
                 let is_file = wanted.file.is_some();
                 let query = wanted.file.as_deref().unwrap_or(query).trim();
-                let found = [role::title(record, &wanted.title), role::file(record, query, is_file)];
+                let found =
+                    [role::title(record, &wanted.title), role::file(record, query, &wanted.title, is_file)];
                 for (role, score) in found.into_iter().flatten() {
                     names.add(record, role, score, query, 0.0);
                 }
@@ -327,9 +328,7 @@ fn top_level(
     name: &Name,
     filter: &Filter,
 ) -> Result<Vec<ChunkId>, StoreError> {
-    // The identifier as a whole, after its parts.
-    let whole: Vec<TermId> =
-        analysis::terms(&name.last).last().map(|term| term_id(term)).into_iter().collect();
+    let whole: Vec<TermId> = analysis::whole(&name.last).map(|term| term_id(&term)).into_iter().collect();
     let modules = filter.clone().and(Filter::is(Field::CONTENT_TYPE, "module"));
     let found = store.lexical(generation, &whole, &modules, MOST_READ)?;
     Ok(found.into_iter().map(|scored| scored.id).collect())

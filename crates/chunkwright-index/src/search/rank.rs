@@ -6,7 +6,7 @@ use chunkwright::ChunkId;
 use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 
 use super::names::{MOST_READ, Names};
-use super::relevance::QueryWords;
+use super::relevance::{QueryTerm, QueryWords};
 use super::{Mode, NameRanking, SearchError, SearchOptions, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
@@ -138,9 +138,9 @@ pub(super) fn ask<'q>(
     }
     check_query(query)?;
     let mut found = Vec::new();
-    analysis::analyze(query, &mut |term, range| found.push((term.to_owned(), range)));
+    analysis::analyze(query, &mut |term| found.push(QueryTerm::from(term)));
     let words = QueryWords::of_terms(query, &found);
-    let mut terms: Vec<String> = found.into_iter().map(|(term, _)| term).collect();
+    let mut terms: Vec<String> = found.into_iter().map(|term| term.text).collect();
     let ids = query_ids(&terms);
     let mut seen = HashSet::new();
     terms.retain(|term| seen.insert(term.clone()));

@@ -33,7 +33,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use chunkwright_models::rarity;
-use chunkwright_store::analysis;
+use chunkwright_store::analysis::{self, Term, TermKind};
 use chunkwright_store::bm25::{TermCounts, TermId, term_id};
 
 /// The relevance below which a hit probably does not answer the query: of questions and of questions about something
@@ -167,8 +167,10 @@ impl Script {
 struct Word {
     /// Its place in the query.
     range: Range<usize>,
-    /// The term of an identifier as a whole.
-    whole: Option<TermId>,
+    /// The terms of an identifier as a whole, of a name with its symbols, of words as one: any of them is the word.
+    wholes: Vec<TermId>,
+    /// Whether its parts are not the word.
+    is_whole: bool,
     /// The term, or the terms of an identifier's parts, with their lengths in characters.
     parts: Vec<(TermId, usize)>,
     /// Its letters and digits in lower case, if it is an identifier or may be misspelt.
@@ -176,6 +178,21 @@ struct Word {
     /// How rare it is.
     rarity: f64,
     is_function: bool,
+}
+
+/// A term of a query, as the analysis gives it.
+#[derive(Clone, Debug)]
+pub(super) struct QueryTerm {
+    pub(super) text: String,
+    /// The bytes of the query that it stands for.
+    pub(super) range: Range<usize>,
+    pub(super) kind: TermKind,
+}
+
+impl From<Term<'_>> for QueryTerm {
+    fn from(Term { text, range, kind }: Term<'_>) -> Self {
+        Self { text: text.to_owned(), range, kind }
+    }
 }
 
 /// How the words of a query and a text match.
@@ -199,28 +216,54 @@ impl QueryWords {
     /// The words of `query`.
     pub fn of(query: &str) -> Self {
         let mut terms = Vec::new();
-        analysis::analyze(query, &mut |term, range| terms.push((term.to_owned(), range)));
+        analysis::analyze(query, &mut |term| terms.push(QueryTerm::from(term)));
         Self::of_terms(query, &terms)
     }
 
     /// The words of `query`, each once, whose analysis gave these terms.
-    pub(super) fn of_terms(query: &str, terms: &[(String, Range<usize>)]) -> Self {
+    pub(super) fn of_terms(query: &str, terms: &[QueryTerm]) -> Self {
         let mut words: Vec<Word> = Vec::new();
         let mut unknown = 0;
-        for (term, range) in terms {
+        for QueryTerm { text, range, kind } in terms {
             let (range, surface) = (range.clone(), &query[range.clone()]);
-            let id = term_id(term);
-            // A whole identifier comes after its parts, which are the last words.
-            if words.last().is_some_and(|last| range.start <= last.range.start) {
+            let id = term_id(text);
+            if !matches!(kind, TermKind::Word | TermKind::Single) {
+                // It comes after its parts, which are the last words.
                 let first = words.partition_point(|word| word.range.start < range.start);
-                let mut parts = std::mem::take(&mut words[first].parts);
-                parts.extend(words.drain(first..).flat_map(|word| word.parts));
-                let (letters, rarity) = (squeezed(surface), rarity(surface));
-                words.push(Word { range, whole: Some(id), parts, letters, rarity, is_function: false });
+                let is_cut = first.checked_sub(1).is_some_and(|before| words[before].range.end > range.start);
+                match &mut words[first..] {
+                    // `TCP/IP-based` is `TCP/IP` already.
+                    _ if is_cut => {}
+                    [] => {}
+                    [only]
+                        if only.range == range
+                            && (*kind == TermKind::Joined || *kind == TermKind::Marked) =>
+                    {
+                        only.wholes.push(id);
+                    }
+                    _ => {
+                        let mut wholes = vec![id];
+                        let mut parts = Vec::new();
+                        for word in words.drain(first..) {
+                            parts.extend(word.parts);
+                            wholes.extend(word.wholes.into_iter().filter(|_| word.range == range));
+                        }
+                        let (letters, rarity) = (squeezed(surface), rarity(surface));
+                        words.push(Word {
+                            is_whole: true,
+                            range,
+                            wholes,
+                            parts,
+                            letters,
+                            rarity,
+                            is_function: false,
+                        });
+                    }
+                }
                 continue;
             }
             let is_function =
-                FUNCTION_TERMS.contains(&id) || term.chars().any(|c| FUNCTION_CHARACTERS.contains(c));
+                FUNCTION_TERMS.contains(&id) || text.chars().any(|c| FUNCTION_CHARACTERS.contains(c));
             let (length, own) = (surface.chars().count(), rarity(surface));
             let letters = if own >= 1.0 && length >= LEAST_MISSPELT && unknown < MOST_MISSPELT {
                 unknown += 1;
@@ -228,11 +271,12 @@ impl QueryWords {
             } else {
                 String::new()
             };
-            let rarity = if is_function { FUNCTION_WORD } else { own.min(rarity(term)) };
-            words.push(Word { range, whole: None, parts: vec![(id, length)], letters, rarity, is_function });
+            let rarity = if is_function { FUNCTION_WORD } else { own.min(rarity(text)) };
+            let (wholes, parts) = (Vec::new(), vec![(id, length)]);
+            words.push(Word { is_whole: false, range, wholes, parts, letters, rarity, is_function });
         }
         let mut seen = HashSet::new();
-        words.retain(|word| seen.insert(word.whole.unwrap_or(word.parts[0].0)));
+        words.retain(|word| seen.insert(*word.wholes.first().unwrap_or(&word.parts[0].0)));
         Self { words, script: Script::of(query) }
     }
 
@@ -261,11 +305,14 @@ impl QueryWords {
 impl Word {
     /// The share of the word that a text has, from 0 to 1, and how often.
     fn found_in(&self, text: &Text<'_>) -> (f64, u32) {
-        let count = text.terms.count(self.whole.unwrap_or(self.parts[0].0));
+        let is_one = !self.is_whole;
+        let own = self.parts.first().filter(|_| is_one).map(|(part, _)| part);
+        let count =
+            own.into_iter().chain(&self.wholes).map(|term| text.terms.count(*term)).max().unwrap_or(0);
         if count > 0 {
             return (1.0, count);
         }
-        if self.whole.is_none() {
+        if is_one {
             let is_misspelt = !self.letters.is_empty() && text.has_like(&self.letters);
             return (if is_misspelt { MISSPELT } else { 0.0 }, 1);
         }

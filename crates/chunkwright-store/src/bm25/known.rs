@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{TermId, term_id};
-use crate::analysis;
+use crate::analysis::{self, Piece};
 
 /// Entries per thread. In 10 MB of documentation, 1 to 4 % of the runs that can be cached miss.
 const ENTRIES: usize = 1 << 15;
@@ -27,10 +27,10 @@ pub(super) struct Run {
 }
 
 impl Run {
-    fn of(text: &str) -> Self {
+    fn of(text: &str, kind: Piece) -> Self {
         let mut run = Self::default();
-        analysis::terms_and_singles(text, &mut |term, is_single| {
-            run.length += u32::from(!is_single);
+        analysis::stored_terms(text, kind, &mut |term, kind| {
+            run.length += u32::from(kind.counts());
             run.ids.push(term_id(term));
         });
         run
@@ -38,26 +38,27 @@ impl Run {
 }
 
 thread_local! {
-    /// A direct-mapped cache: each run has one slot, where a later run with the same slot replaces it.
+    /// A direct-mapped cache: each piece has one slot, where a later one with the same slot replaces it. A run and a
+    /// compound are never the same text.
     static KNOWN: RefCell<Vec<Run>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls `each` with every run of `text`, in order.
+/// Calls `each` with the terms of every piece of `text`, in order.
 pub(super) fn each_run(text: &str, each: &mut dyn FnMut(&Run)) {
     KNOWN.with_borrow_mut(|known| {
         known.resize_with(ENTRIES, Run::default);
-        for (_, text) in analysis::runs(text) {
+        analysis::each_piece(text, &mut |_, text, kind| {
             // Scripts without spaces make runs of whole clauses, which do not recur.
             if text.len() > MAX_RUN || text.starts_with(analysis::is_unspaced) {
-                each(&Run::of(text));
-                continue;
+                each(&Run::of(text, kind));
+                return;
             }
             let place = &mut known[xxh3_64(text.as_bytes()) as usize % ENTRIES];
             if *place.text != *text {
-                *place = Run { text: text.into(), ..Run::of(text) };
+                *place = Run { text: text.into(), ..Run::of(text, kind) };
             }
             each(place);
-        }
+        });
     });
 }
 
@@ -74,7 +75,9 @@ mod tests {
             for word in &words {
                 let mut ids = Vec::new();
                 each_run(word, &mut |run| ids.extend_from_slice(&run.ids));
-                assert_eq!(ids, Run::of(word).ids, "{word}");
+                let mut alone = Vec::new();
+                analysis::each_piece(word, &mut |_, piece, kind| alone.extend(Run::of(piece, kind).ids));
+                assert_eq!(ids, alone, "{word}");
             }
         }
     }

@@ -49,6 +49,15 @@ test("identifiers are marked whole, or by their parts", () => {
   assert.equal(marked("utf8 and 8", ["8"]), "utf[8] and [8]");
 });
 
+test("words are marked whatever their marks, their hyphens and their symbols", () => {
+  assert.equal(marked("Zürich, Zu\u0308rich, ZURICH", ["zurich"]), "[Zürich], [Zu\u0308rich], [ZURICH]");
+  assert.equal(marked("Łódź; чай и чаи", ["lodz", "чай"]), "[Łódź]; [чай] и чаи");
+  assert.equal(marked("e-mail, emails, mail", ["email"]), "[e-mail], [emails], mail");
+  assert.equal(marked("10 000 rows, 10,000", ["10000"]), "[10 000] rows, [10,000]");
+  assert.equal(marked("C and C++ and --no-cache", ["c++", "--no-cache"]), "C and [C++] and [--no-cache]");
+  assert.equal(marked("список и настроек", ["списк", "настройк"]), "[список] и [настроек]");
+});
+
 test("runs are the text, whatever is in it", () => {
   const text = "㈱ ﬁle İstanbul <b>file</b> 馒头 \u{20000}\u{20001} 😀";
   assert.equal(

@@ -27,7 +27,13 @@ const isCommon = (term: string): boolean =>
 const UNSPACED =
   /^[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
 
-const fold = (text: string): string =>
+/** Letters that no mark makes, and those that they are typed as. */
+const LETTERS: Record<string, string> = {
+  æ: "ae", œ: "oe", þ: "th", ø: "o", ł: "l", đ: "d", ð: "d", ħ: "h", ı: "i", ŧ: "t", // prettier-ignore
+  آ: "ا", أ: "ا", إ: "ا", ٱ: "ا", ى: "ي", ی: "ي", ة: "ه", ک: "ك", // prettier-ignore
+};
+
+const lower = (text: string): string =>
   text
     .normalize("NFKC")
     .toLowerCase()
@@ -36,12 +42,23 @@ const fold = (text: string): string =>
     .replaceAll("ё", "е")
     .replaceAll("\u0307", "");
 
+/** As the analysis folds: in lower case, without the marks that people leave out. */
+const fold = (text: string): string =>
+  lower(text)
+    .replace(/[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/gu, (c) => LETTERS[c] ?? c.normalize("NFD").replace(/\p{M}/gu, ""))
+    .replace(/[آأإٱىیةک]/gu, (c) => LETTERS[c] ?? c)
+    .replace(/[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/gu, "");
+
+/** A Russian word without the vowel that other forms of it lack: `список` and `списка`. */
+const withoutFleeting = (word: string): string =>
+  word.replace(/([аеиоуыэюя]?)[ое](?=[кц]$)/u, (_, vowel: string) => (vowel ? `${vowel}й` : ""));
+
 /** Endings that follow a short stem; after a longer one any short ending may. */
 const SHORT_ENDING = /^(?:(.)?(?:e|s|es|ed|er|ers|ing|ings|ly|d)|(?:e|s|ed|ing)['’]?s?)$/u;
 
 /** Whether a word, folded, is one of a stem's. */
 function isOf(stem: string, word: string): boolean {
-  if (word === stem) return true;
+  if (word === stem || (/[кц]$/u.test(word) && withoutFleeting(word) === stem)) return true;
   // `retri` is the stem of `retry` and `retries`.
   if (stem.endsWith("i") && word === `${stem.slice(0, -1)}y`) return true;
   if (!word.startsWith(stem)) return false;
@@ -51,6 +68,8 @@ function isOf(stem: string, word: string): boolean {
   if (stem.length < 2) return false;
   return stem.length >= 4 ? ending.length <= 7 : SHORT_ENDING.test(ending);
 }
+
+const JOINED = /[\p{L}\p{N}\p{M}]+(?:[-./&\u2010\u2011][\p{L}\p{N}\p{M}]+)+|\p{N}{1,3}(?:[ ,'’\u00a0\u2009\u202f]\p{N}{3})+/gu;
 
 interface Found {
   from: number;
@@ -79,7 +98,7 @@ export function highlight(text: string, terms: string[]): Run[] {
   };
   for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}_]+/gu)) {
     if (pairs.length > 0) {
-      const folded = fold(run);
+      const folded = lower(run);
       // Where folding changes lengths, places in it are not those of the text.
       const where = folded.length === run.length ? folded : run;
       for (const pair of pairs) {
@@ -104,6 +123,22 @@ export function highlight(text: string, terms: string[]): Run[] {
         const kind = kindOf(part);
         if (kind) found.push({ from: from + place, to: from + place + part.length, kind });
       }
+    }
+  }
+  if (words.length > 0) {
+    // Words that are also written as one: `e-mail`, `10,000`.
+    for (const { 0: compound, index } of text.matchAll(JOINED)) {
+      const kind = kindOf(compound.replace(/[^\p{L}\p{N}\p{M}]/gu, ""));
+      if (kind) found.push({ from: index, to: index + compound.length, kind });
+    }
+  }
+  // Names with symbols: `c++`, `--no-cache`.
+  const lowered = text.toLowerCase();
+  for (const name of words.filter((word) => /[+#.@$-]/u.test(word))) {
+    // Where lower case changes lengths, places in it are not those of the text.
+    if (lowered.length !== text.length) break;
+    for (let at = lowered.indexOf(name); at >= 0; at = lowered.indexOf(name, at + name.length)) {
+      found.push({ from: at, to: at + name.length, kind: "term" });
     }
   }
   return runsOf(text, found);

@@ -69,13 +69,12 @@ impl Wanted {
     }
 }
 
-/// The words of a title or a query, in lower case and with one space between: `1.2 The *Router*` is `the router`.
+/// The words of a title or a query, in lower case, without marks and with one space between: `1.2 The *Router*` is `the
+/// router`.
 pub(super) fn folded(text: &str) -> String {
     let text = text.trim_start();
     let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+    analysis::folded_words(text).trim().to_owned()
 }
 
 /// The text without quotation marks or backticks around all of it.

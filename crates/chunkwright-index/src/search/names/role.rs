@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Kind, Opening, mentions, opening};
 use super::query::{Name, Shape, folded};
+use chunkwright_store::bm25::file_stem;
 
 /// What a chunk is to a name that a query asks for, in the order in which chunks are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -337,20 +338,22 @@ pub(super) fn title(record: &Record, wanted: &str) -> Option<(Role, f64)> {
     }
 }
 
-/// The score of a chunk of a file whose name or path equals a query: the first chunk stands for the file.
-pub(super) fn file(record: &Record, query: &str, is_file: bool) -> Option<(Role, f64)> {
+/// The score of a chunk of a file whose name or path equals a query, whose words are `title`: the first chunk stands for
+/// the file.
+pub(super) fn file(record: &Record, query: &str, title: &str, is_file: bool) -> Option<(Role, f64)> {
     if record.chunk_index != 0 || record.artifact.is_some() {
         return None;
     }
     let (doc_id, query) = (record.doc_id.to_lowercase(), query.to_lowercase());
     let own = doc_id.rsplit('/').next().unwrap_or(&doc_id);
-    if is_file {
-        let is_it =
-            doc_id == query || doc_id.strip_suffix(&query).is_some_and(|before| before.ends_with('/'));
-        return is_it.then_some((Role::File, Role::File.score()));
+    let is_it = doc_id == query || doc_id.strip_suffix(&query).is_some_and(|before| before.ends_with('/'));
+    if is_file && is_it {
+        return Some((Role::File, Role::File.score()));
     }
-    let stem = own.split_once('.').map_or(own, |(stem, _)| stem);
-    (!stem.is_empty() && stem == query).then_some((Role::File, Role::File.score() - 0.01))
+    // `reset password` is `reset-password.md`.
+    let stem = file_stem(own);
+    let is_called = [own, stem].iter().any(|name| folded(name) == title);
+    (!title.is_empty() && is_called).then_some((Role::File, Role::File.score() - 0.01))
 }
 
 #[cfg(test)]

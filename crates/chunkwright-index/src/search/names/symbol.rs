@@ -74,7 +74,7 @@ pub fn symbol_places(
         return Ok(SymbolPlaces::default());
     };
     // The whole identifier, after its parts.
-    let whole: Vec<_> = analysis::terms(&name.last).last().map(|term| term_id(term)).into_iter().collect();
+    let whole: Vec<_> = analysis::whole(&name.last).map(|term| term_id(&term)).into_iter().collect();
     let mut ids = holding(store, generation, &name, filter, MOST_CHUNKS)?;
     let using = store.lexical(generation, &whole, filter, MOST_CHUNKS)?;
     let is_cut = ids.len() >= MOST_CHUNKS || using.len() == MOST_CHUNKS;
