@@ -75,13 +75,12 @@ pub fn prose_language(document: &Document) -> Option<&'static str> {
         use BlockKind::{Heading, List, Paragraph, Quote, Table};
         matches!(kind, Paragraph | Heading | List | Quote | Table)
     };
-    let blocks = || {
-        let blocks = document.blocks().iter().filter(|block| is_prose(&block.kind));
-        blocks.map(|block| block.span.of(document.source()))
-    };
-    let all = blocks().map(str::len).sum::<usize>();
+    // Markup, front matter and encoded data are no prose.
+    let blocks = document.blocks().iter().filter(|block| is_prose(&block.kind));
+    let texts: Vec<_> = blocks.map(|block| document.read(block.span)).collect();
+    let all = texts.iter().map(|text| text.len()).sum::<usize>();
     let (mut prose, mut seen, mut taken) = (String::new(), 0, 0);
-    for text in blocks() {
+    for text in texts {
         // As large a share of what was seen so far as of the whole.
         seen += text.len();
         let due = (seen as u64 * MOST.min(all) as u64 / all.max(1) as u64) as usize - taken;

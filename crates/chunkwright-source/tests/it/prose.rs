@@ -64,3 +64,12 @@ fn a_language_is_named_by_its_code_its_name_and_with_a_region() {
     }
     assert_eq!(prose_language_named("python"), None);
 }
+
+#[test]
+fn front_matter_says_nothing_of_the_language() {
+    let fields: String =
+        (0..20).map(|at| format!("some_english_key_{at}: and another english value\n")).collect();
+    let page =
+        format!("---\ntitle: Паром\n{fields}---\nПаром ходит девять раз в день летом и пять раз зимой.\n");
+    assert_eq!(of("a.md", &page), Some("ru"));
+}

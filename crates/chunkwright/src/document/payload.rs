@@ -114,6 +114,7 @@ impl Encoded<'_> {
             let padding = data.iter().rev().take_while(|byte| **byte == b'=').count();
             let named = data[..data.len() - padding].iter().rposition(|byte| *byte == b'=');
             start += named.map_or(0, |at| at + 1);
+            start += if self.bytes[start..end].starts_with(b"0x") { 2 } else { 0 };
             if end - start >= LINE {
                 return Some(start..end);
             }
@@ -192,7 +193,7 @@ fn is_hex(run: &[u8]) -> bool {
 
 /// Whether two lines of data may be separated so.
 fn is_joint(joint: &[u8]) -> bool {
-    let is_mark = |byte: &u8| b" \t\r\n\"'`,;+>#*/|\\rn&".contains(byte);
+    let is_mark = |byte: &u8| b" \t\r\n\"'`,;+>#*/|\\rnb&".contains(byte);
     joint.len() <= MOST_JOINT
         && joint.iter().all(is_mark)
         && joint.iter().any(|byte| matches!(byte, b'\n' | b'\r' | b'\\'))

@@ -100,6 +100,11 @@ impl FrontMatter {
         Some(Self { start, mark: start + 1, end, fields: Some(moved(fields, start as u32)) })
     }
 
+    /// Whether it is a mapping, which nothing else than front matter is.
+    pub(super) fn is_mapping(&self) -> bool {
+        self.fields.is_some()
+    }
+
     /// Reports the block and what it says. `heading` is the first heading of the first level of the page, which has no
     /// title of its own without one. Gives whether a section with the title was opened.
     pub(super) fn report(&self, source: &str, heading: Option<&str>, out: &mut DocumentBuilder) -> bool {

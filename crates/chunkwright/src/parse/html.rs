@@ -43,7 +43,7 @@ impl Parser for Html {
     fn parse(&self, out: &mut DocumentBuilder) {
         let source = out.source();
         // Generators of sites take front matter above pages of HTML, too.
-        let front_matter = FrontMatter::of(&source, out.lines(), 0);
+        let front_matter = FrontMatter::of(&source, out.lines(), 0).filter(FrontMatter::is_mapping);
         let mut page = Page::new(&source);
         page.body = front_matter.as_ref().map_or(0, |front_matter| front_matter.end);
         let mut emitter = DefaultEmitter::<usize>::new_with_span();

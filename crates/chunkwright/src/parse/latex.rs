@@ -43,6 +43,10 @@ impl Parser for Latex {
 /// Most environments open at a line: what is nested deeper is not matched.
 const MAX_NESTING: usize = 64;
 
+/// The rank of slides, and most lines of one above its title.
+const SLIDE: usize = 4;
+const MAX_SLIDE_HEAD: usize = 4;
+
 /// What one pass over the lines finds.
 #[derive(Default)]
 struct Shape {
@@ -162,7 +166,7 @@ impl Reader<'_, '_> {
             self.lines.block(self.out, BlockKind::FrontMatter, at, at + 1);
             return at + 1;
         }
-        if let Some(end) = self.environment(at) {
+        if let Some(end) = self.slide(at).or_else(|| self.environment(at)) {
             return end;
         }
         self.paragraph(at, self.lines.start(at), at + 1)
@@ -216,6 +220,31 @@ impl Reader<'_, '_> {
             self.out.enclosure(Enclosure { kind: EnclosureKind::Fence, span, open, close });
             return Some(next);
         }
+        self.seams(kind, at, last);
+        Some(next)
+    }
+
+    /// Reads the slide of a presentation that begins at line `at`, if it has a title: it is a section.
+    fn slide(&mut self, at: usize) -> Option<usize> {
+        let last = *self.shape.ends.get(&at).filter(|_| begin(self.lines.trimmed(at)) == Some("frame"))?;
+        let rest = self.lines.trimmed(at).strip_prefix("\\begin{frame}")?;
+        let opening = self.lines.end(at) - rest.len();
+        let is_titled = |line: &usize| self.lines.trimmed(*line).starts_with("\\frametitle");
+        let (title, head) = match (at + 1..last).take(MAX_SLIDE_HEAD).find(is_titled) {
+            Some(line) => (group(self.source, self.lines.start(line))?.0, line),
+            None if rest.contains('{') => (group(self.source, opening)?.0, at),
+            None => return None,
+        };
+        let title = Some(plain(title)).filter(|title| !title.is_empty())?;
+        let level = 1 + SLIDE.saturating_sub(self.shape.top) + usize::from(self.shape.titled);
+        self.lines.heading(self.out, level, &title, at, head + 1);
+        self.lines.block(self.out, BlockKind::Quote, head + 1, last + 1);
+        self.seams(BlockKind::Quote, head + 1, last);
+        Some(last + 1)
+    }
+
+    /// Reports where the environment of the lines `at..=last` may be cut.
+    fn seams(&mut self, kind: BlockKind, at: usize, last: usize) {
         let mut depth: usize = 0;
         for line in at + 1..last {
             let text = self.lines.trimmed(line);
@@ -232,7 +261,6 @@ impl Reader<'_, '_> {
                 None => depth,
             };
         }
-        Some(next)
     }
 
     /// Reads the paragraph that begins at byte `start` of line `at`, and whose next line is `next`.

@@ -104,7 +104,9 @@ fn armour_and_runs_are_left_out_wherever_they_stand() {
     let mail = lines(&base64(76 * 7), 76, "", "\n");
     check(&format!("{mail}tail=\n\nWords follow.\n"), "\n\nWords follow.\n");
     let hex = encoded(b"0123456789abcdef", 512);
-    check(&format!("modulus {hex} end"), "modulus  end");
+    check(&format!("modulus {hex} end, 0x{hex}"), "modulus  end, 0x");
+    let bytes = lines(&data, 64, "    b\"", "\"\n");
+    check(&format!("x = (\n{bytes})\n"), "x = (\n    b\"\"\n)\n");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::span::Span;
 /// Tables with more columns are read without the line below their headers: it would be longer than they.
 const MAX_HEADERS: usize = 32;
 
-/// A cell that stands over more columns is read as over these.
+/// A cell that stands over more columns is read as over these, and one in a later column as over one row.
 const MAX_SPAN: usize = 32;
 
 /// A table that is open. Tables inside its cells are text of the cell.
@@ -28,6 +28,8 @@ pub(super) struct Table {
     headers: usize,
     /// Columns beside the first that the last cell stands over.
     over: usize,
+    /// For how many more rows the cell above each column stands in it.
+    below: Vec<usize>,
     /// Columns of the first row.
     width: usize,
     /// Number of header rows.
@@ -84,12 +86,19 @@ impl Page<'_> {
             table.header = table.header.or(Some((start, start)));
             (table.in_row, table.cells, table.headers) = (true, 0, 0);
         }
-        let span = attribute(tag, b"colspan").and_then(|span| span.trim().parse().ok()).unwrap_or(1);
+        let number =
+            |name| attribute(tag, name).and_then(|span| span.trim().parse::<usize>().ok()).unwrap_or(1);
+        let (span, rows) = (number(b"colspan"), number(b"rowspan"));
+        let first = table.cells == 0;
+        let above = table.above();
+        let over = above + if first { 0 } else { table.over };
         // Only the first row can widen the table.
         let room = if table.rows == 0 { MAX_SPAN } else { table.width.saturating_sub(table.cells) };
-        let span: usize = span.clamp(1, room.clamp(1, MAX_SPAN));
-        let first = table.cells == 0;
-        let over = if first { 0 } else { table.over };
+        let span = span.clamp(1, room.clamp(1, MAX_SPAN));
+        if rows > 1 && table.cells < MAX_SPAN {
+            table.below.resize(table.below.len().max(table.cells + span), 0);
+            table.below[table.cells..table.cells + span].fill(rows - 1);
+        }
         table.over = span - 1;
         table.cells += span;
         table.headers += if name == b"th" { span } else { 0 };
@@ -150,9 +159,10 @@ impl Page<'_> {
         if !std::mem::take(&mut table.in_row) || table.cells == 0 {
             return mark;
         }
+        let over = std::mem::take(&mut table.over) + table.above();
         table.rows += 1;
         table.width = table.width.max(table.cells);
-        let mut text = " |".repeat(1 + std::mem::take(&mut table.over));
+        let mut text = " |".repeat(1 + over);
         if table.rows == 1 && table.headers == table.cells && table.cells <= MAX_HEADERS {
             text.push_str("\n|");
             text.push_str(&" --- |".repeat(table.cells));
@@ -171,6 +181,19 @@ impl Page<'_> {
 }
 
 impl Table {
+    /// Passes the columns in which cells of rows above stand, and gives their number.
+    fn above(&mut self) -> usize {
+        let from = self.cells;
+        while let Some(rows) = self.below.get_mut(self.cells).filter(|rows| **rows > 0) {
+            *rows -= 1;
+            self.cells += 1;
+        }
+        let above = self.cells - from;
+        // Below headers they are headers.
+        self.headers += if self.header_rows == self.rows { above } else { 0 };
+        above
+    }
+
     /// The text that is repeated when the table is cut; requires a header row.
     fn enclosure(&self, end: usize) -> Option<Enclosure> {
         let (start, header_end) = self.header.filter(|(start, end)| end > start)?;
