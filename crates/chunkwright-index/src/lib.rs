@@ -23,7 +23,8 @@ mod boundary;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
-pub mod pipeline;
+pub mod paths;
+mod pipeline;
 pub mod prefix;
 pub mod query;
 pub mod related;
@@ -47,12 +48,13 @@ pub use expand::{
 };
 pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, Rendering, chunk_id, fetch};
 pub use fuse::Fusion;
+pub use paths::{OtherPath, has_unproven_paths, known_paths};
 pub use pipeline::{
     Clock, Embed, FillReport, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions,
     Pipeline, Progress, Prune, Rank, Revise, file_of, folders, put_cut, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
-pub use query::{MAX_QUERY_CHARS, MAX_QUERY_TERMS, QueryError, check_query, parse_query};
+pub use query::{MAX_QUERY_CHARS, MAX_QUERY_TERMS, Query, QueryError, check_query, parse_query};
 pub use related::{Related, Siblings, related, siblings};
 pub use report::{Away, Dominant, Failure, IndexReport, Moved, Nuls, Renamed, TokensByKind, WhyAway};
 pub use search::{

@@ -62,6 +62,47 @@ impl Glob {
         Self(format!("{{**/*{literal}*,**/*{literal}*/**}}"))
     }
 
+    /// The text that [`anywhere`](Self::anywhere) made it of, if it did.
+    pub fn part(&self) -> Option<String> {
+        let (literal, again) = self.0.strip_prefix("{**/*")?.strip_suffix("*/**}")?.split_once("*,**/*")?;
+        if literal != again {
+            return None;
+        }
+        let mut part = String::new();
+        let mut chars = literal.chars();
+        while let Some(c) = chars.next() {
+            part.push(if c == '\\' { chars.next()? } else { c });
+        }
+        Some(part)
+    }
+
+    /// The pattern that matches in any case.
+    #[must_use]
+    pub fn in_any_case(&self) -> Self {
+        let mut pattern = String::with_capacity(4 * self.0.len());
+        let mut is_in_class = false;
+        let mut chars = self.0.chars();
+        while let Some(c) = chars.next() {
+            let (mut lower, mut upper) = (c.to_lowercase(), c.to_uppercase());
+            match (c, lower.next(), upper.next()) {
+                ('\\', ..) => {
+                    pattern.push(c);
+                    pattern.extend(chars.next());
+                }
+                (_, Some(l), Some(u))
+                    if l != u && !is_in_class && lower.next().is_none() && upper.next().is_none() =>
+                {
+                    pattern.extend(['[', l, u, ']']);
+                }
+                _ => {
+                    is_in_class = c == '[' || is_in_class && c != ']';
+                    pattern.push(c);
+                }
+            }
+        }
+        Self(pattern)
+    }
+
     /// Whether `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         self.0 == text || fast_glob::glob_match(&self.0, text)

@@ -6,6 +6,7 @@
 mod check;
 mod field;
 mod parse;
+mod words;
 
 use std::borrow::Cow;
 
@@ -20,12 +21,13 @@ pub use parse::FilterError;
 
 pub use field::{Facts, Fields, Got, facts, record_symbols};
 pub use parse::quoted;
+pub(crate) use words::Wanted;
 
 /// Which chunks a search may find. The default lets every chunk pass. Summaries pass only where a
 /// condition speaks of `artifact`.
 ///
 /// As JSON: `{"field": "language", "is": "rust"}`, `{"meta": "course_id", "is": "13"}`, `{"and": [..]}`, `{"or": [..]}`, `{"not": ..}`; tests
-/// are `is`, `in` (a list), `prefix`, `glob`, `gt`, `gte`, `lt`, `lte`. As text, see [`Filter::parse`].
+/// are `is`, `in` (a list), `prefix`, `glob`, `word`, `phrase`, `gt`, `gte`, `lt`, `lte`. As text, see [`Filter::parse`].
 /// A value that no chunk can have, such as a language that does not exist, is an error where a filter is read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -45,7 +47,7 @@ fn checked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Conditio
     // Nor does it say what a condition consists of.
     let condition = Condition::deserialize(&value).map_err(|_| {
         serde::de::Error::custom(format!(
-            "`{value}` is not a condition; expected `field` or `meta` with one of `is`, `in`, `prefix`, `glob`, or with bounds `gt`, `gte`, \
+            "`{value}` is not a condition; expected `field` or `meta` with one of `is`, `in`, `prefix`, `glob`, `word`, `phrase`, or with bounds `gt`, `gte`, \
              `lt`, `lte`; or `and`, `or` or `not` alone"
         ))
     })?;
@@ -109,6 +111,10 @@ pub enum Test {
     Prefix(String),
     /// A text that the pattern matches.
     Glob(Glob),
+    /// A text with this word, in any of its forms. For the field `text`, the name of the file counts too.
+    Word(String),
+    /// A text with these words side by side, as they are written; case, marks and punctuation do not matter.
+    Phrase(String),
     /// A number or text in a range; texts are ordered by their characters, so times in ISO 8601 are as well.
     #[serde(untagged)]
     Range(Box<Range>),
@@ -191,15 +197,25 @@ impl Filter {
 
     /// Returns whether a condition is about such a field; conditions on metadata pass `None`.
     fn any_field(&self, is: &dyn Fn(Option<Field>) -> bool) -> bool {
-        fn any(condition: &Condition, is: &dyn Fn(Option<Field>) -> bool) -> bool {
+        let mut any = false;
+        self.each_leaf(&mut |condition| {
+            any |= is(if let Condition::Field { field, .. } = condition { Some(*field) } else { None });
+        });
+        any
+    }
+
+    /// Calls `each` with every condition on a field or on metadata.
+    pub fn each_leaf<'a>(&'a self, each: &mut dyn FnMut(&'a Condition)) {
+        fn all<'a>(condition: &'a Condition, each: &mut dyn FnMut(&'a Condition)) {
             match condition {
-                Condition::And(all) | Condition::Or(all) => all.iter().any(|one| any(one, is)),
-                Condition::Not(not) => any(not, is),
-                Condition::Meta { .. } => is(None),
-                Condition::Field { field, .. } => is(Some(*field)),
+                Condition::And(inner) | Condition::Or(inner) => inner.iter().for_each(|one| all(one, each)),
+                Condition::Not(not) => all(not, each),
+                Condition::Meta { .. } | Condition::Field { .. } => each(condition),
             }
         }
-        self.condition.as_ref().is_some_and(|condition| any(condition, is))
+        if let Some(condition) = &self.condition {
+            all(condition, each);
+        }
     }
 
     /// Returns whether a chunk passes. A filter that does not mention `artifact` accepts chunks only.
@@ -239,6 +255,9 @@ impl Condition {
                             || matches!(fields.get(Field::ARTIFACT), Got::Value(Value::String(is)) if is == wanted)
                     }
                 }
+            }
+            Self::Field { field: Field::TEXT, test } if let Some(wanted) = Wanted::of(test) => {
+                words::passes(fields, test, &wanted)
             }
             Self::Meta { meta, test } => fields.meta(meta).into_iter().any(|text| test.passes_text(text)),
             Self::Field { field, test } => match fields.get(*field) {
@@ -282,6 +301,7 @@ impl Test {
             Self::In(wanted) => wanted.iter().filter_map(Value::as_str).any(|wanted| wanted == text),
             Self::Prefix(prefix) => text.starts_with(prefix.as_str()),
             Self::Glob(pattern) => pattern.matches(text),
+            Self::Word(_) | Self::Phrase(_) => Wanted::of(self).is_some_and(|wanted| wanted.is_in(text, "")),
             Self::Range(range) => {
                 let holds = |bound: &Option<Value>, is: fn(&str, &str) -> bool| {
                     bound.as_ref().is_none_or(|bound| bound.as_str().is_some_and(|bound| is(text, bound)))

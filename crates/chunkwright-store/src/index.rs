@@ -20,7 +20,7 @@ use chunkwright::ChunkId;
 use crate::bm25::{TermCounts, TermId};
 use crate::cancel;
 use crate::error::StoreError;
-use crate::filter::{Facts, Filter};
+use crate::filter::{Facts, Field, Fields, Filter, Got, Test, Wanted};
 use crate::scored::Scored;
 use bits::Bits;
 use dense::Dense;
@@ -88,6 +88,24 @@ impl OwnedFacts {
             artifact: self.artifact.as_deref(),
             symbols: &self.symbols,
         }
+    }
+}
+
+/// What filters see of a row.
+struct RowFields<'a> {
+    facts: Facts<'a>,
+    row: usize,
+    /// The rows that pass each test of words.
+    words: &'a [(&'a Test, Bits)],
+}
+
+impl Fields for RowFields<'_> {
+    fn get(&self, field: Field) -> Got<'_> {
+        self.facts.get(field)
+    }
+
+    fn has_words(&self, test: &Test) -> Option<bool> {
+        self.words.iter().find(|(known, _)| *known == test).map(|(_, rows)| rows.has(self.row))
     }
 }
 
@@ -322,7 +340,8 @@ impl SearchIndex {
         index
     }
 
-    /// Selects the rows that pass. For filters that need records, `by_record` returns the chunks that pass.
+    /// Selects the rows that pass. Where records are needed, `by_record` returns the chunks that pass a filter, among those
+    /// given or all.
     ///
     /// # Errors
     ///
@@ -330,29 +349,56 @@ impl SearchIndex {
     pub fn passing<E>(
         &self,
         filter: &Filter,
-        by_record: impl FnOnce() -> Result<HashSet<ChunkId>, E>,
+        by_record: impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, E>,
     ) -> Result<Selection, E> {
         let whole = self.live_count == self.rows.len() && self.enabled.all();
         if whole && filter.is_empty() && !self.has_artifacts {
             return Ok(Selection::All);
         }
         let mut rows = self.live_rows.and(&self.enabled);
-        if !filter.is_quick() {
-            let ids = by_record()?;
+        if !filter.is_quick_but_for_words() {
+            let ids = by_record(filter, None)?;
             rows.retain(|row| ids.contains(&self.rows[row].id));
-        } else if !filter.is_empty() || self.has_artifacts {
-            // Rows with the same facts in one document are decided once.
+            return Ok(Selection::Rows(rows));
+        }
+        let mut words = Vec::new();
+        for test in filter.of_words() {
+            words.push((test, self.having(test, &rows, &by_record)?));
+        }
+        if !filter.is_empty() || self.has_artifacts {
+            // Rows with the same facts in one document are decided once, unless their words decide.
             let mut last = (u32::MAX, u32::MAX, false);
             rows.retain(|row| {
                 let Row { document, facts, .. } = self.rows[row];
-                if (last.0, last.1) != (document, facts) {
+                if (last.0, last.1) != (document, facts) || !words.is_empty() {
                     let doc_id = &self.documents[document as usize].doc_id;
-                    last = (document, facts, filter.passes(&self.facts[facts as usize].borrow(doc_id)));
+                    let facts_here = self.facts[facts as usize].borrow(doc_id);
+                    let fields = RowFields { facts: facts_here, row, words: &words };
+                    last = (document, facts, filter.passes(&fields));
                 }
                 last.2
             });
         }
         Ok(Selection::Rows(rows))
+    }
+
+    /// The rows among `rows` whose text passes a test of words. Only texts that have all the words of a phrase are read.
+    fn having<E>(
+        &self,
+        test: &Test,
+        rows: &Bits,
+        by_record: &impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, E>,
+    ) -> Result<Bits, E> {
+        let Some(wanted) = Wanted::of(test) else { return Ok(Bits::default()) };
+        let mut having: Vec<usize> =
+            self.words.having(&wanted.terms).into_iter().map(|row| row as usize).collect();
+        having.retain(|row| rows.has(*row));
+        if !wanted.is_of_terms() && !having.is_empty() {
+            let ids: Vec<ChunkId> = having.iter().map(|row| self.rows[*row].id).collect();
+            let passing = by_record(&Filter::of_test(test), Some(&ids))?;
+            having.retain(|row| passing.contains(&self.rows[*row].id));
+        }
+        Ok(Bits::of(having, self.rows.len()))
     }
 
     /// The `limit` rows with the greatest dot product; equal scores by chunk id.
@@ -465,7 +511,7 @@ mod tests {
         let filter = Filter::parse("symbol = symbol1").expect("a filter");
         for filter in [Filter::default(), filter] {
             let found = |index: &SearchIndex| {
-                let passing = index.passing(&filter, || Err(())).expect("a quick filter");
+                let passing = index.passing(&filter, |_, _| Err(())).expect("a quick filter");
                 let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
                 (
                     index.lexical(&terms, &passing, 50).expect("ranked"),
@@ -488,7 +534,7 @@ mod tests {
         };
         let live = |versions: std::ops::Range<i64>| Gone::AllBut(versions.collect());
         let found = |index: &SearchIndex| {
-            let passing = index.passing(&Filter::default(), || Err(())).expect("a quick filter");
+            let passing = index.passing(&Filter::default(), |_, _| Err(())).expect("a quick filter");
             let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
             (
                 index.lexical(&terms, &passing, 50).expect("ranked"),

@@ -7,7 +7,7 @@ mod cache;
 mod generation;
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,11 +111,20 @@ impl MemoryStore {
         let state = self.read();
         let held = state.held(generation)?;
         let index = held.index(&state);
-        let passes = |(id, chunk): (ChunkId, &NewChunk)| {
-            let passes = cancel::check().map(|()| filter.passes_record(&chunk.record));
-            passes.map(|passes| passes.then_some(id)).transpose()
+        let by_record = |filter: &Filter, among: Option<&[ChunkId]>| {
+            let passes = |(id, chunk): (ChunkId, &NewChunk)| {
+                let passes = cancel::check().map(|()| filter.passes_record(&chunk.record));
+                passes.map(|passes| passes.then_some(id)).transpose()
+            };
+            match among {
+                Some(ids) => {
+                    let found = ids.iter().filter_map(|id| Some((*id, held.find(*id)?.1)));
+                    found.filter_map(passes).collect()
+                }
+                None => held.chunks().filter_map(passes).collect::<Result<HashSet<_>, StoreError>>(),
+            }
         };
-        let passing = index.passing(filter, || held.chunks().filter_map(passes).collect())?;
+        let passing = index.passing(filter, by_record)?;
         search(index, &passing)
     }
 }

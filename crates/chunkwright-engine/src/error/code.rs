@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use super::Error;
 use chunkwright_eval::EvalError;
 use chunkwright_index::transfer::ImportError;
-use chunkwright_index::{AmendError, FetchError, IndexError, SearchError, StoreError};
+use chunkwright_index::{AmendError, FetchError, IndexError, QueryError, SearchError, StoreError};
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 
 /// A kind of failure, as front ends report it.
@@ -212,6 +212,7 @@ fn of_search(error: &SearchError) -> Code {
         SearchError::Store(error) => of_store(error),
         SearchError::Embed(error) => of_embedder(error),
         SearchError::Rerank(error) => of_reranker(error),
+        SearchError::Query(QueryError::OnlyConditions { .. }) => Code::INVALID_REQUEST,
         SearchError::Query(_) => Code::TOO_LARGE,
         SearchError::NoDense(_) | SearchError::NoSparse(_) | SearchError::NoRelevance(_) => {
             Code::MODEL_UNAVAILABLE

@@ -11,8 +11,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Below, Explained, ListRequest, Mode, Models, SearchError, check_query, chunk_id, explain,
-    parse_query, search, search_all_versions,
+    Answer, Below, Explained, ListRequest, Mode, Models, OtherPath, Query, SearchError, check_query,
+    chunk_id, explain, has_unproven_paths, known_paths, parse_query, search, search_all_versions,
 };
 use chunkwright_models::Embedder;
 
@@ -25,6 +25,23 @@ use crate::request::search::{SearchAnswer, SearchedCollection};
 
 /// Maximum number of collections whose search is described in an answer.
 const COLLECTIONS_LISTED: usize = 100;
+
+/// A notice of a path that no document has.
+fn notice_of_path(OtherPath { given, used, excludes }: &OtherPath) -> Notice {
+    let message = match (used, excludes) {
+        (Some(used), _) => format!("no document is at `{given}`: taken as `{used}`"),
+        (None, false) => format!("no document is at `{given}`: paths are those that hits show"),
+        (None, true) => format!("no document is at `{given}`, so that nothing is left out by it"),
+    };
+    Notice::new(NoticeCode::PartlyUsed, message)
+}
+
+/// A notice of phrases that no chunk has.
+fn notice_of_phrases(phrases: &[String]) -> Notice {
+    let listed: Vec<String> = phrases.iter().map(|phrase| format!("\"{phrase}\"")).collect();
+    let message = format!("no chunk has {}: searched for the words", listed.join(" and "));
+    Notice::new(NoticeCode::PartlyUsed, message)
+}
 
 impl SearchedCollection {
     /// How collections were searched: all if there are few, otherwise first those in `first`.
@@ -61,10 +78,10 @@ impl Snapshot {
         several::search_in(&[self], request)
     }
 
-    /// The best `top_k` hits that are relevant enough.
-    fn find(&self, request: &SearchRequest, top_k: usize) -> Result<Answer, Error> {
-        let (query, filter) = parse_query(&request.query, request.filter.clone())?;
-        let options = request.options(filter, top_k);
+    /// The best `top_k` hits that are relevant enough, and what of the query could not be used.
+    fn find(&self, request: &SearchRequest, top_k: usize) -> Result<(Answer, Vec<Notice>), Error> {
+        let mut query = parse_query(&request.query, request.filter.clone())?;
+        query.check(&request.query).map_err(SearchError::from)?;
         let (embedder, why) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
         let stages = self.engine().stages();
@@ -72,15 +89,52 @@ impl Snapshot {
         let (store, generation) = (self.store(), self.generation());
         let missing = self.missing()?;
         let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), watch, missing };
-        let mut answer = if request.all_versions {
-            search_all_versions(store, &generation.collection, models, &query, &options)?
-        } else {
-            search(store, generation, models, &query, &options)?
+        let run = |words: &str, filter| {
+            let options = request.options(filter, top_k);
+            if request.all_versions {
+                search_all_versions(store, &generation.collection, models, words, &options)
+            } else {
+                search(store, generation, models, words, &options)
+            }
         };
+        let mut notices = Vec::new();
+        let mut answer = run(&query.words, query.strict())?;
+        if answer.hits.is_empty() || has_unproven_paths(&query.filter) {
+            let (filter, others) = known_paths(store, generation, &query.filter)?;
+            notices.extend(others.iter().map(notice_of_path));
+            if filter != query.filter {
+                query.filter = filter;
+                answer = run(&query.words, query.strict())?;
+            }
+        }
+        if answer.hits.is_empty() && !query.phrases.is_empty() {
+            answer = run(&query.words, query.filter.clone())?;
+            if !answer.hits.is_empty() {
+                notices.push(notice_of_phrases(&query.phrases));
+            }
+        }
+        if answer.hits.is_empty() && !query.filter.is_empty() && notices.is_empty() {
+            notices.extend(self.notice_of_filter(&query)?);
+        }
         if why.is_some() {
             answer.degraded = why;
         }
-        Ok(answer)
+        Ok((answer, notices))
+    }
+
+    /// A notice if no chunk passes the conditions of a query.
+    fn notice_of_filter(&self, query: &Query) -> Result<Option<Notice>, Error> {
+        let request = ListRequest { filter: query.filter.clone(), limit: 1, ..ListRequest::default() };
+        let listed = self.store().list(self.generation(), &request)?;
+        let excluded = query.excluded.join(" ");
+        let message = match (listed.chunks.is_empty(), excluded.is_empty()) {
+            (true, _) => {
+                "no chunk passes the conditions of the filter and the query, whatever its words".into()
+            }
+            (false, false) => format!("nothing was found without what `{excluded}` leaves out"),
+            (false, true) => return Ok(None),
+        };
+        Ok(Some(Notice::new(NoticeCode::PartlyUsed, message)))
     }
 
     /// Explains why a chunk, by its id or as `DOC_ID#INDEX`, is or is not in the answer to a search.
@@ -91,7 +145,8 @@ impl Snapshot {
     pub fn explain_search(&self, request: &SearchRequest, chunk: &str) -> Result<Explained, Error> {
         check_query(&request.query).map_err(SearchError::from)?;
         request.check()?;
-        let (query, filter) = parse_query(&request.query, request.filter.clone())?;
+        let query = parse_query(&request.query, request.filter.clone())?;
+        query.check(&request.query).map_err(SearchError::from)?;
         let (embedder, _) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
         let models = Models {
@@ -100,10 +155,16 @@ impl Snapshot {
             watch: None,
             missing: self.missing()?,
         };
-        let (store, generation, options) =
-            (self.store(), self.generation(), request.options(filter, request.top_k));
+        let (store, generation) = (self.store(), self.generation());
         let chunk = chunk_id(store, generation, chunk)?;
-        self.engine().stoppable(|| Ok(explain(store, generation, models, &query, &options, chunk)?))
+        let explain = |filter| {
+            let options = request.options(filter, request.top_k);
+            self.engine().stoppable(|| Ok(explain(store, generation, models, &query.words, &options, chunk)?))
+        };
+        let explained = explain(query.strict())?;
+        // Where no chunk has the phrases, the answer is that of their words.
+        let has_hits = explained.needed.is_some() || query.phrases.is_empty();
+        if has_hits { Ok(explained) } else { explain(query.filter.clone()) }
     }
 
     /// Share of the chunks without a vector, in a generation that searches see while vectors are added. One behind it

@@ -21,7 +21,7 @@ impl Snapshot {
     ///
     /// A name that cannot be searched for, a store that fails.
     pub fn definitions(&self, symbol: &str, most: usize) -> Result<Vec<String>, Error> {
-        let (_, filter) = parse_query(&format!("symbol:\"{}\"", symbol.trim()), Filter::default())?;
+        let filter = parse_query(&format!("symbol:\"{}\"", symbol.trim()), Filter::default())?.filter;
         let page = self.chunks(&ListRequest { filter, limit: CHUNKS, ..ListRequest::default() })?;
         let symbol = symbol.trim().replace("::", ".");
         let documents: BTreeSet<&str> =

@@ -175,6 +175,61 @@ fn pages_follow_one_another_where_hits_are_left_out_for_their_relevance() {
 }
 
 #[test]
+fn what_of_a_query_could_not_be_used_is_said() {
+    let shelf = Shelf::new();
+    shelf.put("notes", Some("m"), &[("src/auth/login.md", ENGLISH), ("src/other/x.md", RUSSIAN)]);
+    let engine = shelf.engine(Some("m"));
+    for (query, first, notice) in [
+        ("\"forty requests\"", "src/auth/login.md", ""),
+        (
+            "\"requests forty\"",
+            "src/auth/login.md",
+            "no chunk has \"requests forty\": searched for the words",
+        ),
+        (
+            "error \"no such\" in \"the server\" request",
+            "src/auth/login.md",
+            "no chunk has \"no such\" and \"the server\"",
+        ),
+        ("path:SRC/Auth request", "src/auth/login.md", "no document is at `SRC/Auth`: taken as `SRC/Auth`"),
+        ("path:src\\auth request", "src/auth/login.md", "no document is at `src\\auth`: taken as `src/auth`"),
+        ("path:lib/ request", "", "no document is at `lib/`: paths are those that hits show"),
+        (
+            "-path:lib/ request",
+            "src/auth/login.md",
+            "no document is at `lib/`, so that nothing is left out by it",
+        ),
+        ("lang:rust request", "", "no chunk passes the conditions of the filter and the query"),
+        ("forty requests -server", "", ""),
+    ] {
+        for mode in [Mode::Lexical, Mode::Hybrid] {
+            let request = SearchRequest { mode, ..of(&["notes"], query) };
+            let answer = engine.search(&request).unwrap();
+            let found = hits(&answer).first().map_or("", |hit| &hit.record.doc_id);
+            if !first.is_empty() || !notice.is_empty() {
+                assert_eq!(found, first, "{mode:?} {query}");
+            }
+            let said = answer.notices.iter().find(|notice| notice.code == NoticeCode::PartlyUsed);
+            let said = said.map_or("", |notice| &notice.message);
+            assert!(
+                said.starts_with(notice) && (!notice.is_empty() || first.is_empty() || said.is_empty()),
+                "{mode:?} {query}: {said}"
+            );
+        }
+    }
+    let error = engine.search(&of(&["notes"], "-server")).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the query has nothing to look for beside `-server`; add words that chunks should have"
+    );
+    // A path of one collection is no mistake.
+    shelf.put("more", Some("m"), &[("lib/a.md", ENGLISH)]);
+    let engine = shelf.engine(Some("m"));
+    let answer = engine.search(&of(&["notes", "more"], "path:lib/ request")).unwrap();
+    assert!(!codes(&answer).contains(&NoticeCode::PartlyUsed), "{:?}", answer.notices);
+}
+
+#[test]
 fn a_question_about_something_else_finds_nothing_or_is_said_to_have_no_answer() {
     let text = "# State\n\nShare the state of handlers: wrap it in a lock, and lock it before each access to the state.\n";
     let shelf = Shelf::new();

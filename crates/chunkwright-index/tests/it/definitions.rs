@@ -43,7 +43,8 @@ fn all(mode: Mode) -> SearchOptions {
 }
 
 fn ask(fixture: &Fixture, query: &str, options: &SearchOptions) -> Vec<Hit> {
-    let (query, filter) = parse_query(query, options.filter.clone()).unwrap();
+    let parsed = parse_query(query, options.filter.clone()).unwrap();
+    let (query, filter) = (parsed.words.clone(), parsed.strict());
     let options = SearchOptions { filter, ..options.clone() };
     let models = Models::embedder(&*fixture.bag);
     search(&*fixture.store, &now(&*fixture.store), models, &query, &options).unwrap().hits

@@ -46,3 +46,4 @@ mod stride;
 mod threads;
 mod transfer;
 mod verify;
+mod words;

@@ -170,7 +170,8 @@ fn short_queries_and_symbols_are_relevant_by_default() {
                 ("symbol:parse_header", "src/http.py"),
                 ("what is the maxChunkSize", "guide.md"),
             ] {
-                let (words, filter) = parse_query(query, Filter::default()).unwrap();
+                let parsed = parse_query(query, Filter::default()).unwrap();
+                let (words, filter) = (parsed.words.clone(), parsed.strict());
                 let options = SearchOptions { filter, min_relevance: None, ..by_mode(mode) };
                 let hits = ask(&fixture, &words, &options).hits;
                 assert!(

@@ -187,7 +187,8 @@ fn symbols_and_paths_narrow_a_search() {
         fixture.index();
         for mode in [Mode::Lexical, Mode::Hybrid] {
             let found = |query: &str| {
-                let (words, filter) = parse_query(query, Filter::default()).unwrap();
+                let parsed = parse_query(query, Filter::default()).unwrap();
+                let (words, filter) = (parsed.words.clone(), parsed.strict());
                 let mut found = fixture.search(
                     &words,
                     &SearchOptions { mode, filter, duplicates: Duplicates::Keep, ..SearchOptions::default() },
@@ -319,7 +320,8 @@ fn a_filter_on_the_language_of_prose_finds_the_documents_that_are_in_it() {
         assert_eq!(found("prose_language=ru"), ["ru/guide.md"], "{kind}");
         assert_eq!(found("prose=Chinese or prose=en"), ["guide.md", "zh/guide.md"], "{kind}");
         assert_eq!(found("prose_language!=en"), ["ru/guide.md", "src/http.py", "zh/guide.md"], "{kind}");
-        let (words, filter) = parse_query("archive prose:en -prose:ru", Filter::default()).unwrap();
+        let parsed = parse_query("archive prose:en -prose:ru", Filter::default()).unwrap();
+        let (words, filter) = (parsed.words.clone(), parsed.strict());
         assert_eq!(words, "archive");
         let options = SearchOptions { filter, ..SearchOptions::default() };
         assert!(fixture.search(&words, &options).iter().all(|hit| hit.starts_with("guide.md")), "{kind}");

@@ -1,5 +1,6 @@
 //! Consistent reads: every result has only versions that were live at one moment.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -181,20 +182,24 @@ impl RemoteStore {
             }
             live = self.live_again(generation)?;
         }
-        let by_record = || -> Result<HashSet<ChunkId>, StoreError> {
-            // Until the next write, the live versions are the same object.
-            if let Some((of, known, ids)) = passed.as_ref()
-                && Arc::ptr_eq(of, &live)
-                && known == filter
-            {
-                return Ok(ids.clone());
-            }
-            let points = self.database.points(generation, Which::All, Part::WithoutVectors)?;
-            let passing = points.iter().filter(|point| filter.passes_record(&point.record));
-            let ids: HashSet<ChunkId> = passing.map(|point| point.id).collect();
-            *passed = Some((live, filter.clone(), ids.clone()));
-            Ok(ids)
-        };
+        let passed = RefCell::new(passed);
+        let by_record =
+            |filter: &Filter, among: Option<&[ChunkId]>| -> Result<HashSet<ChunkId>, StoreError> {
+                let mut passed = passed.borrow_mut();
+                // Until the next write, the live versions are the same object.
+                if let Some((of, known, ids)) = passed.as_ref()
+                    && Arc::ptr_eq(of, &live)
+                    && known == filter
+                {
+                    return Ok(ids.clone());
+                }
+                let which = among.map_or(Which::All, Which::Chunks);
+                let points = self.database.points(generation, which, Part::WithoutVectors)?;
+                let passing = points.iter().filter(|point| filter.passes_record(&point.record));
+                let ids: HashSet<ChunkId> = passing.map(|point| point.id).collect();
+                **passed = Some((Arc::clone(&live), filter.clone(), ids.clone()));
+                Ok(ids)
+            };
         let passing = index.passing(filter, by_record)?;
         rank(index, &passing)
     }

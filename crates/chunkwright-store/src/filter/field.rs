@@ -6,7 +6,7 @@ use chunkwright::{Record, SummaryKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::FilterError;
+use super::{FilterError, Test};
 
 /// The name of a field that a condition may be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -123,6 +123,9 @@ impl Field {
     /// Name of a symbol that the chunk belongs to: `render`, or a longer qualified part of it, such as `Report.render`.
     pub const SYMBOL: Self = Self("symbol");
 
+    /// What is embedded and searched.
+    pub const TEXT: Self = Self("text");
+
     /// Part of the document's key, as `path:` in a query: a test of it becomes a condition on [`DOC_ID`](Self::DOC_ID).
     pub const PATH: Self = Self("path");
 
@@ -169,6 +172,11 @@ impl Field {
 pub trait Fields {
     /// The value of a field.
     fn get(&self, field: Field) -> Got<'_>;
+
+    /// Whether the text passes a test of words, if that is known without the text.
+    fn has_words(&self, _test: &Test) -> Option<bool> {
+        None
+    }
 
     /// The document's metadata under this name: what the caller said, and what the document says of itself. Only
     /// records have it.

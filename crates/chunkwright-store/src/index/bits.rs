@@ -8,6 +8,13 @@ pub struct Bits {
 }
 
 impl Bits {
+    /// The set of these rows, of `len` rows.
+    pub(super) fn of(rows: impl IntoIterator<Item = usize>, len: usize) -> Self {
+        let mut bits = Self { words: vec![0; len.div_ceil(64)], len };
+        rows.into_iter().for_each(|row| bits.set(row));
+        bits
+    }
+
     pub(super) fn push(&mut self, value: bool) {
         if self.len.is_multiple_of(64) {
             self.words.push(0);

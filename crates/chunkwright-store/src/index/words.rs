@@ -70,6 +70,21 @@ impl Words {
         Self { by_term: self.by_term.moved(places), norms, ..Self::default() }
     }
 
+    /// The rows, in order, that have all of `terms`.
+    pub(super) fn having(&self, terms: &[TermId]) -> Vec<u32> {
+        let Some(mut lists) = terms.iter().map(|term| self.by_term.get(*term)).collect::<Option<Vec<_>>>()
+        else {
+            return Vec::new();
+        };
+        lists.sort_by_key(|list| list.rows.len());
+        let Some((rarest, others)) = lists.split_first() else { return Vec::new() };
+        let mut rows = rarest.rows.clone();
+        for list in others {
+            rows.retain(|row| list.rows.binary_search(row).is_ok());
+        }
+        rows
+    }
+
     /// The `limit` passing rows of `index` that BM25 ranks first. Document frequency counts all live rows, whether they
     /// pass or not.
     pub(super) fn search(

@@ -43,7 +43,10 @@ impl SqliteStore {
     ) -> Result<Vec<Scored>, StoreError> {
         self.read(|transaction| {
             self.with_index(transaction, generation, |index| {
-                let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
+                let passing = index.passing(filter, |filter, among| match among {
+                    Some(ids) => read::passing_of(transaction, generation, filter, ids, &self.recent),
+                    None => read::passing(transaction, generation, filter),
+                })?;
                 search(index, &passing)
             })
         })

@@ -465,6 +465,27 @@ fn index_row(row: &Row<'_>, index: &mut SearchIndex) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Number of chunks whose texts are in memory at once.
+const READ_AT_ONCE: usize = 256;
+
+/// Those of some chunks that pass a filter.
+pub(super) fn passing_of(
+    connection: &Connection,
+    generation: &Generation,
+    filter: &Filter,
+    ids: &[ChunkId],
+    recent: &Recent,
+) -> Result<HashSet<ChunkId>, StoreError> {
+    let mut passing = HashSet::new();
+    for ids in ids.chunks(READ_AT_ONCE) {
+        cancel::check()?;
+        let found = chunks(connection, generation, ids, recent)?.into_iter().flatten();
+        let found = found.filter(|chunk| filter.passes_record(&chunk.record));
+        passing.extend(found.map(|chunk| chunk.record.chunk_id));
+    }
+    Ok(passing)
+}
+
 /// The chunks that pass a filter which needs records.
 pub(super) fn passing(
     connection: &Connection,

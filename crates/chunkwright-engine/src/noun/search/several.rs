@@ -219,7 +219,8 @@ fn ranked<'a>(snapshots: &[&'a Snapshot], request: &SearchRequest, end: usize) -
     for &snapshot in snapshots {
         snapshot.engine().check_cancelled()?;
         match snapshot.find(request, wanted) {
-            Ok(answer) => {
+            Ok((answer, unused)) => {
+                notices.extend(unused);
                 notices.extend(snapshot.notices(&answer, request, snapshots.len() > 1)?);
                 searched.push((snapshot, answer));
             }
@@ -239,6 +240,14 @@ fn ranked<'a>(snapshots: &[&'a Snapshot], request: &SearchRequest, end: usize) -
     if across < searched.len() {
         notices.retain(|notice| notice.code != NoticeCode::OtherLanguage);
     }
+    // What one of the collections could use was used.
+    let mut unused: HashMap<String, usize> = HashMap::new();
+    for notice in notices.iter().filter(|notice| notice.code == NoticeCode::PartlyUsed) {
+        *unused.entry(notice.message.clone()).or_default() += 1;
+    }
+    notices.retain(|notice| {
+        notice.code != NoticeCode::PartlyUsed || unused.remove(&notice.message) == Some(searched.len())
+    });
     if request.collapse_translations {
         hits = translations::collapsed(hits);
     }

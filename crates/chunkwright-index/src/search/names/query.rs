@@ -74,7 +74,10 @@ impl Wanted {
 pub(super) fn folded(text: &str) -> String {
     let text = text.trim_start();
     let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
-    analysis::folded_words(text).trim().to_owned()
+    let words = analysis::folded_words(text).trim().to_owned();
+    // `C++` is not `C`.
+    let symbols = &text[text.trim_end_matches(['+', '#']).len()..];
+    if words.contains(' ') { words } else { words + symbols }
 }
 
 /// The text without quotation marks or backticks around all of it.
@@ -446,6 +449,8 @@ mod tests {
     fn a_title_is_compared_without_marks_and_numbers() {
         assert_eq!(folded("10.1   Binary Search"), "binary search");
         assert_eq!(folded("`url_for()`"), "url_for");
+        assert_eq!(folded("Zürich, Łódź"), "zurich lodz");
+        assert_eq!((folded("C++"), folded("c#"), folded("C")), ("c++".into(), "c#".into(), "c".into()));
         assert_eq!(folded("Привет, Мир!"), "привет мир");
         assert_eq!(Wanted::of("app.py").file.as_deref(), Some("app.py"));
         assert_eq!(Wanted::of("./src/routing/mod.rs").file.as_deref(), Some("src/routing/mod.rs"));

@@ -1,0 +1,132 @@
+//! Conditions on the words of a text: that it has a phrase, or a word in any form.
+
+use std::collections::HashSet;
+
+use super::{Condition, Field, Fields, Filter, Got, Test};
+use crate::analysis::{TermKind, analyze, folded_words, is_unspaced};
+use crate::bm25::{TermCounts, TermId, term_id};
+
+/// What the text of a chunk has to have.
+pub(crate) struct Wanted {
+    /// Terms that every such text has.
+    pub(crate) terms: Vec<TermId>,
+    /// The words side by side, as [`folded_words`] has them.
+    phrase: Option<String>,
+}
+
+impl Wanted {
+    /// What a test of words demands; `None` for other tests.
+    pub(crate) fn of(test: &Test) -> Option<Self> {
+        match test {
+            Test::Word(word) => Some(Self { terms: of_word(word), phrase: None }),
+            Test::Phrase(phrase) => {
+                Some(Self { terms: of_phrase(phrase), phrase: Some(side_by_side(phrase)) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the terms alone decide.
+    pub(crate) fn is_of_terms(&self) -> bool {
+        self.phrase.is_none()
+    }
+
+    /// Returns whether a text of a document has it.
+    pub(super) fn is_in(&self, text: &str, doc_id: &str) -> bool {
+        if self.terms.is_empty() {
+            return false;
+        }
+        if let Some(phrase) = &self.phrase
+            && !folded_words(text).contains(phrase)
+        {
+            return false;
+        }
+        let terms = TermCounts::of_chunk(text, doc_id);
+        self.terms.iter().all(|term| terms.has(*term))
+    }
+}
+
+/// The term of the whole word, such as `email` for `e-mail`; else the terms of its parts.
+fn of_word(word: &str) -> Vec<TermId> {
+    let (mut parts, mut whole) = (Vec::new(), None);
+    analyze(word, &mut |term| match term.kind {
+        TermKind::Word => parts.push(term_id(term.text)),
+        TermKind::Marked | TermKind::Single => {}
+        _ if term.range.len() == word.len() => whole = Some(term_id(term.text)),
+        _ => {}
+    });
+    whole.map_or(parts, |whole| vec![whole])
+}
+
+/// The terms of the words as they are written, and of names with symbols.
+fn of_phrase(phrase: &str) -> Vec<TermId> {
+    let mut terms = HashSet::new();
+    analyze(phrase, &mut |term| {
+        if matches!(term.kind, TermKind::Word | TermKind::Symbol) {
+            terms.insert(term_id(term.text));
+        }
+    });
+    terms.into_iter().collect()
+}
+
+/// The words of a phrase; at an end without spaces between words, it may go on.
+fn side_by_side(phrase: &str) -> String {
+    let mut words = folded_words(phrase);
+    if words.trim_start().starts_with(is_unspaced) {
+        words.remove(0);
+    }
+    if words.trim_end().ends_with(is_unspaced) {
+        words.pop();
+    }
+    words
+}
+
+impl Filter {
+    /// The tests of words, each once.
+    pub(crate) fn of_words(&self) -> Vec<&Test> {
+        let mut tests = Vec::new();
+        self.each_leaf(&mut |condition| {
+            if let Condition::Field { field: Field::TEXT, test: test @ (Test::Word(_) | Test::Phrase(_)) } =
+                condition
+                && !tests.contains(&test)
+            {
+                tests.push(test);
+            }
+        });
+        tests
+    }
+
+    /// Returns whether [`Facts`](super::Facts) and the words of the text suffice to decide.
+    pub(crate) fn is_quick_but_for_words(&self) -> bool {
+        let mut is_quick = true;
+        self.each_leaf(&mut |condition| {
+            is_quick &= match condition {
+                Condition::Field { field: Field::TEXT, test } => {
+                    matches!(test, Test::Word(_) | Test::Phrase(_))
+                }
+                Condition::Field { field, .. } => field.is_quick(),
+                _ => false,
+            };
+        });
+        is_quick
+    }
+
+    /// Chunks, summaries included, whose text passes a test.
+    pub(crate) fn of_test(test: &Test) -> Self {
+        let has = Condition::Field { field: Field::TEXT, test: test.clone() };
+        Self::new(Condition::And(vec![Condition::is(Field::ARTIFACT, "all"), has]))
+    }
+}
+
+/// Returns whether the text of a chunk passes a test of words.
+pub(super) fn passes(fields: &dyn Fields, test: &Test, wanted: &Wanted) -> bool {
+    if let Some(passes) = fields.has_words(test) {
+        return passes;
+    }
+    let text = |field| match fields.get(field) {
+        Got::Text(text) => text.to_owned(),
+        Got::Value(value) => value.as_str().unwrap_or_default().to_owned(),
+        _ => String::new(),
+    };
+    wanted.is_in(&text(Field::TEXT), &text(Field::DOC_ID))
+}
