@@ -21,6 +21,7 @@ mod payload;
 mod positions;
 mod properties;
 mod registries;
+mod scripts;
 mod shown;
 mod spec;
 mod stats;
