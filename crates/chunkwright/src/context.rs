@@ -12,6 +12,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::chunk::{ChunkConfig, ContextRule, Lines, Strategy};
 use crate::document::{BlockKind, Document, Enclosure, EnclosureKind, SectionId, SectionKind};
 use crate::span::{Span, is_blank};
+use crate::words;
 
 /// One borrowed piece of text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -427,7 +428,7 @@ fn overlap(
     let near = (near..=text.len()).find(|&at| text.is_char_boundary(at))?;
     let tail = &text[near..];
     let sentences = tail.split_sentence_bound_indices().map(|(at, _)| near + at);
-    let words = || tail.split_word_bound_indices().map(|(at, _)| near + at);
+    let words = || words::starts(tail).into_iter().map(|at| near + at);
     let start = furthest(sentences.filter(|&at| at > near || near == 0).collect())
         .or_else(|| furthest(words().collect()))?;
     let start = previous.start as usize + start;

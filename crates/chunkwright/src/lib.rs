@@ -47,6 +47,7 @@ pub mod stats;
 pub mod summary;
 pub mod tokens;
 pub mod verify;
+mod words;
 
 pub use chunk::{
     ALIASES, Alias, Assignments, Chunk, ChunkConfig, ChunkId, ChunkIn, Chunked, Chunker, ConfigError,

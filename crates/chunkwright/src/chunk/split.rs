@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::chunk::{ChunkConfig, Cut};
 use crate::document::{Begins, Block, BlockKind, Document, Enclosure, EnclosureKind};
 use crate::span::{Span, is_blank, is_cluster_start};
+use crate::words;
 
 /// Why a cut before an atom is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +40,8 @@ pub(crate) enum Level {
     Sentence,
     /// A line of prose.
     Line,
+    /// A word after a blank, in scripts that have none between words.
+    Phrase,
     /// A word.
     Word,
     /// A grapheme cluster, or a part of one that alone is over the limit.
@@ -59,7 +62,7 @@ impl Level {
             Self::Indent(_) => Cut::Indent,
             Self::Sentence => Cut::Sentence,
             Self::Line => Cut::Line,
-            Self::Word => Cut::Word,
+            Self::Phrase | Self::Word => Cut::Word,
             Self::Grapheme => Cut::Grapheme,
         }
     }
@@ -74,7 +77,7 @@ impl Level {
             Self::BlankLine(indent) => 100 + 10 * u32::from(indent.min(40)),
             Self::Statement(depth) => 200 + 60 * u32::from(depth.min(10)),
             Self::Row => 150,
-            Self::Cell => 600,
+            Self::Cell | Self::Phrase => 600,
             Self::Indent(indent) => 500 + 10 * u32::from(indent.min(40)),
             Self::Sentence => 300,
             Self::Line => 400,
@@ -416,14 +419,27 @@ impl<'a> Splitter<'a> {
     /// Places at the sentences of `span` after its first, and at lines where no sentence ends.
     fn sentences(&self, span: Span, starts: &mut Vec<(u32, Level, u32)>) {
         let text = span.of(self.document.source());
-        let mut ended = false;
+        let (mut ended, mut pauses) = (false, false);
         for (at, sentence) in text.split_sentence_bound_indices() {
             // UAX #29 ends a sentence at every line break; prose is often wrapped.
             let level = if ended { Level::Sentence } else { Level::Line };
-            if at > 0 {
+            if at > 0 && !pauses {
                 starts.push((span.start + at as u32, level, 0));
             }
+            // Marks at which it ends none.
+            for (place, _) in sentence.match_indices(['؛', '།', '༎']) {
+                let after = sentence[place..].trim_start_matches(|c| is_blank(c) || is_terminator(c));
+                if !after.is_empty() {
+                    starts.push((
+                        span.end - (text.len() - at - sentence.len() + after.len()) as u32,
+                        Level::Sentence,
+                        0,
+                    ));
+                }
+            }
             ended = ends_sentence(sentence);
+            // The comma of Burmese, at which it ends one.
+            pauses = sentence.trim_end_matches(is_blank).ends_with('၊');
         }
     }
 
@@ -435,12 +451,17 @@ impl<'a> Splitter<'a> {
         let mut starts = vec![(span.start, first, 0)];
         let mut last = 0;
         let mut after_blank = false;
-        for (at, word) in text.split_word_bound_indices() {
-            let begins =
-                word.chars().next().is_some_and(|c| c.is_alphanumeric() || "([{<\"'“‘«（《「【".contains(c));
+        let places = words::starts(text);
+        for (index, &at) in places.iter().enumerate() {
+            let word = &text[at..places.get(index + 1).copied().unwrap_or(text.len())];
+            let first = word.chars().next().unwrap_or(' ');
+            let begins = first.is_alphanumeric() || "([{<\"'“‘«（《「【".contains(first);
             let breaks = after_blank || !word.is_ascii();
-            if at >= last + run && begins && (breaks || at >= last + 4 * run && word.len() > 1) {
-                starts.push((span.start + at as u32, Level::Word, if breaks { 0 } else { COMPOUND }));
+            let is_phrase = after_blank && words::has_no_spaces(first);
+            let is_far = at >= last + run || is_phrase;
+            if is_far && begins && (breaks || at >= last + 4 * run && word.len() > 1) {
+                let level = if is_phrase { Level::Phrase } else { Level::Word };
+                starts.push((span.start + at as u32, level, if breaks { 0 } else { COMPOUND }));
                 last = at;
             }
             after_blank = word.chars().all(is_blank);
@@ -463,7 +484,7 @@ impl<'a> Splitter<'a> {
         let mut starts = vec![(span.start, first, 0)];
         let mut last = 0;
         for (at, _) in text.grapheme_indices(true) {
-            if at >= last + run {
+            if at >= last + run && !words::tears(text, at) {
                 starts.push((span.start + at as u32, Level::Grapheme, 0));
                 last = at;
             }
@@ -556,11 +577,21 @@ fn ends_sentence(sentence: &str) -> bool {
     let bare = visible.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '）', '」', '*', '_', '`']);
     let Some(last) = bare.chars().next_back() else { return false };
     if last != '.' {
-        return matches!(last, '!' | '?' | '…' | '。' | '！' | '？' | '；' | '︒' | '．');
+        return is_terminator(last);
     }
     let word = bare[..bare.len() - 1].rsplit(|c: char| is_blank(c) || c == '(').next().unwrap_or_default();
     let initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
     !initial && !ABBREVIATIONS.contains(&word.to_lowercase().as_str())
+}
+
+/// Whether `c` ends a sentence in any text; a full stop may end an abbreviation.
+pub(crate) fn is_terminator(c: char) -> bool {
+    matches!(
+        c,
+        '!' | '?' | '…' | '。' | '！' | '？' | '；' | '︒' | '．'
+            // Arabic and Urdu, Hindi, Burmese, Khmer, Armenian, Ethiopic, Tibetan, Mongolian.
+            | '؟' | '؛' | '۔' | '।' | '॥' | '။' | '។' | '៕' | '։' | '՜' | '՞' | '።' | '፧' | '፨' | '།' | '༎' | '᠃'
+    )
 }
 
 /// Words whose full stop ends no sentence, lower case, without their last stop.

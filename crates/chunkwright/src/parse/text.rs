@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Parser;
 use super::lines::Lines;
 use super::turns::{Turn, turns};
+use crate::chunk::is_terminator;
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind};
 use crate::span::Span;
 
@@ -153,29 +154,9 @@ impl Wraps {
     }
 }
 
-/// Whether a sentence ends with `c`.
+/// Whether a sentence or clause ends with `c`.
 fn is_end(c: char) -> bool {
-    matches!(
-        c,
-        '.' | '!'
-            | '?'
-            | ':'
-            | ';'
-            | '…'
-            | '。'
-            | '！'
-            | '？'
-            | '；'
-            | '।'
-            | '؟'
-            | '؛'
-            | '۔'
-            | '။'
-            | '։'
-            | '។'
-            | '።'
-            | '།'
-    )
+    is_terminator(c) || matches!(c, '.' | ':' | ';')
 }
 
 /// Columns that a line takes: two for a character of Chinese, Japanese or Korean.

@@ -22,6 +22,7 @@ mod payload;
 mod positions;
 mod properties;
 mod registries;
+mod scripts;
 mod shown;
 mod spec;
 mod stats;

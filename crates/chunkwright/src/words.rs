@@ -1,0 +1,70 @@
+//! Places where words begin: as Unicode divides text, and in scripts that are written without spaces by a dictionary.
+//!
+//! Unicode leaves Thai, Lao, Khmer and Burmese to dictionaries. Without the feature `dictionary`, a place between their
+//! words is unknown: then no word is cut between a letter and what belongs to it (vowels, tones, what stands below it).
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Start of each word of `text`, and of each stretch between two words.
+pub(crate) fn starts(text: &str) -> Vec<usize> {
+    if !text.contains(has_no_spaces) {
+        return text.split_word_bound_indices().map(|(at, _)| at).collect();
+    }
+    let mut starts = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let at = text.len() - rest.len();
+        let is_bare = has_no_spaces(first);
+        let end = rest.find(|c| has_no_spaces(c) != is_bare).unwrap_or(rest.len());
+        let run = &rest[..end];
+        if is_bare {
+            starts.push(at);
+            starts.extend(inner(run).into_iter().map(|place| at + place));
+        } else {
+            starts.extend(run.split_word_bound_indices().map(|(place, _)| at + place));
+        }
+        rest = &rest[end..];
+    }
+    starts
+}
+
+/// Whether `c` is of a script whose words have no spaces between them and that dictionaries divide.
+pub(crate) fn has_no_spaces(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}'       // Thai, Lao
+        | '\u{1000}'..='\u{109f}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}' // Burmese
+        | '\u{1780}'..='\u{17ff}' | '\u{19e0}'..='\u{19ff}') // Khmer
+}
+
+/// Places in a run of such a script where words begin, without its start.
+#[cfg(feature = "dictionary")]
+fn inner(run: &str) -> Vec<usize> {
+    use icu_segmenter::{LineSegmenter, options::LineBreakOptions};
+    let segmenter = LineSegmenter::new_dictionary(LineBreakOptions::default());
+    segmenter.segment_str(run).filter(|&at| at > 0 && at < run.len() && !tears(run, at)).collect()
+}
+
+/// Places in a run of such a script where words may begin, without its start.
+#[cfg(not(feature = "dictionary"))]
+fn inner(run: &str) -> Vec<usize> {
+    run.grapheme_indices(true).map(|(at, _)| at).filter(|&at| at > 0 && !tears(run, at)).collect()
+}
+
+/// Whether a cut at byte `at` would part a letter of such a script from what belongs to it: a vowel or tone behind it, a
+/// vowel written before it, the letter below it, the letter that ends its syllable.
+pub(crate) fn tears(text: &str, at: usize) -> bool {
+    let (before, after) = text.split_at(at);
+    let mut next = after.chars();
+    let (Some(last), Some(first)) = (before.chars().next_back(), next.next()) else { return false };
+    let leads = matches!(last, '\u{e40}'..='\u{e44}' | '\u{ec0}'..='\u{ec4}' | '\u{1039}' | '\u{17d2}');
+    let depends = matches!(first,
+        '\u{e2f}'..='\u{e3a}' | '\u{e45}'..='\u{e4e}'
+        | '\u{eaf}'..='\u{ebc}' | '\u{ec6}'..='\u{ece}'
+        | '\u{102b}'..='\u{103e}' | '\u{1056}'..='\u{1059}' | '\u{105e}'..='\u{1060}' | '\u{1062}'..='\u{1064}'
+        | '\u{1067}'..='\u{106d}' | '\u{1071}'..='\u{1074}' | '\u{1082}'..='\u{108d}' | '\u{109a}'..='\u{109d}'
+        | '\u{17b4}'..='\u{17d3}' | '\u{17dd}');
+    // A letter without a vowel ends the syllable before it.
+    let is_final =
+        matches!(first, '\u{1000}'..='\u{1021}') && matches!(next.next(), Some('\u{1039}' | '\u{103a}'));
+    has_no_spaces(last) && (leads || depends || is_final)
+}
