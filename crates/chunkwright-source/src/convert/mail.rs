@@ -48,10 +48,10 @@ impl Converter for Mail {
     }
 
     fn recognizes(&self, extension: &str, bytes: &[u8]) -> bool {
-        let known = known_headers(bytes);
         // Elsewhere such lines may stand for anything; files of a mail server have a host's name for an extension, or none.
         let is_named = self.extensions().contains(&extension);
-        is_named && known > 0 || known >= 4 && (extension.is_empty() || extension.contains(','))
+        let least = if is_named { 1 } else { 4 };
+        (is_named || extension.is_empty() || extension.contains(',')) && known_headers(bytes) >= least
     }
 
     fn is_text(&self) -> bool {
@@ -119,7 +119,10 @@ const HEADERS: &[&str] = &[
 
 /// How many known headers `bytes` begin with; 0 if they do not begin with headers.
 fn known_headers(bytes: &[u8]) -> usize {
-    let head = &bytes[..bytes.len().min(HEAD)];
+    let mut head = &bytes[..bytes.len().min(HEAD)];
+    if head.len() < bytes.len() {
+        head = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
+    }
     let mut known = 0;
     for line in head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end) {
         let name = line.split(|&byte| byte == b':').next().unwrap_or_default();

@@ -147,6 +147,11 @@ fn only_mail_is_read_as_mail() {
     // Maildir.
     assert_eq!(name("host:2,S", mail), Some("mail"));
     assert_eq!(name("", mail), Some("mail"));
+    // Headers longer than what is examined.
+    let long = format!("From: a@b.c\nTo: {}d@e.f\n\ntext\n", "someone@example.org, ".repeat(2000));
+    assert_eq!(name("eml", &long), Some("mail"));
+    let folded = format!("From: a@b.c\nTo: {}d@e.f\n\ntext\n", "someone@example.org,\n ".repeat(2000));
+    assert_eq!(name("eml", &folded), Some("mail"));
     assert_eq!(name("txt", mail), None);
     assert_eq!(name("md", "From: me\n\ntext"), None);
     assert_eq!(name("", "From: me\nTo: you\n\ntext"), None);
