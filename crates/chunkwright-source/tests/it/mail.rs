@@ -143,6 +143,8 @@ fn only_mail_is_read_as_mail() {
     let name = |extension: &str, text: &str| converter_for(extension, text.as_bytes()).map(Converter::name);
     let mail = "Return-Path: <a@b.c>\nFrom: a@b.c\nTo: d@e.f\nSubject: S\nMessage-ID: <1@b.c>\n\ntext\n";
     assert_eq!(name("eml", mail), Some("mail"));
+    assert_eq!(name("eml", &format!("\u{feff}\n{mail}")), Some("mail"));
+    assert_eq!(name("eml", "Subject : S\nno header\nFrom: a@b.c\n\ntext"), Some("mail"));
     assert_eq!(name("mhtml", mail), Some("mail"));
     // Maildir.
     assert_eq!(name("host:2,S", mail), Some("mail"));
