@@ -60,6 +60,8 @@ pub enum NoticeCode {
     FolderAway,
     /// A document has characters that text rarely has, such as NUL.
     ControlCharacters,
+    /// A part of a document was left out or has no text: scanned pages, hidden sheets.
+    Omitted,
     /// Two things that are compared were cut by different settings.
     OtherSettings,
     /// Changes made by hand both here and in what was imported; those made here stay.

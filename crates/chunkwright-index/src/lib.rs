@@ -56,7 +56,9 @@ pub use pipeline::{
 pub use prefix::{Prefix, PrefixError};
 pub use query::{MAX_QUERY_CHARS, MAX_QUERY_TERMS, Query, QueryError, check_query, parse_query};
 pub use related::{Related, Siblings, related, siblings};
-pub use report::{Away, Dominant, Failure, IndexReport, Moved, Nuls, Renamed, TokensByKind, WhyAway};
+pub use report::{
+    Away, Dominant, Failure, IndexReport, Moved, Nuls, Omitted, Renamed, TokensByKind, WhyAway,
+};
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
     NameRanking, Named, QueryWords, Ranked, Role, SearchError, SearchOptions, Stage, StageWatch, SymbolPlace,

@@ -83,6 +83,9 @@ pub struct IndexReport {
     /// Documents written whose text has NUL characters, which are kept: a fault left them, as a rule.
     #[serde(default)]
     pub nuls: Vec<Nuls>,
+    /// Parts of the documents written that were left out or have no text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<Omitted>,
     /// Chunks of the documents written.
     pub chunks: usize,
     /// Different texts embedded in this run.
@@ -269,6 +272,16 @@ pub struct Nuls {
     pub doc_id: String,
     /// How many its text has.
     pub count: usize,
+}
+
+/// A part of a document that was left out or has no text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Omitted {
+    /// The document.
+    pub doc_id: String,
+    /// The part, as a clause for people.
+    pub what: String,
 }
 
 /// A document that could not be indexed.

@@ -116,6 +116,27 @@ fn no_document_at_all_is_found_nothing() {
 }
 
 #[test]
+fn what_gives_no_document_is_named_with_its_reason() {
+    let folder =
+        Folder::new(&[("a.md", "Text.\n"), ("b.bin", "\0\u{1}\u{2}\0"), ("c.odt", "PK\u{3}\u{4}\0\0\0\0")]);
+    let run = |paths: &[&str]| {
+        let run = folder.run(&[&["chunk"], paths].concat());
+        (run.code, run.stderr)
+    };
+    let binary = "note: left out `b.bin`: it is neither text nor a document that can be converted\n";
+    let unread = "note: left out `c.odt`: it is a document of a format that is not read; save it as PDF, as `.docx`, `.xlsx` or `.pptx`, or as text\n";
+    let counted = |reasons: &str| format!("skipped {reasons} (`--verbose` lists them)\n");
+    let none = "no document was found at the given paths\n";
+    assert_eq!(run(&["b.bin"]), (1, format!("{binary}{}{none}", counted("1 entry: 1 binary"))));
+    assert_eq!(run(&["c.odt"]), (1, format!("{unread}{}{none}", counted("1 entry: 1 unsupported"))));
+    assert_eq!(run(&["a.md", "b.bin"]), (0, format!("{binary}{}", counted("1 entry: 1 binary"))));
+    // In a folder only documents are named.
+    assert_eq!(run(&["."]), (0, format!("{unread}{}", counted("2 entries: 1 binary, 1 unsupported"))));
+    let run = folder.run(&["index", "c.odt", "--embedder", "none"]);
+    assert!(run.stderr.contains(unread), "{}", run.stderr);
+}
+
+#[test]
 fn what_is_left_out_is_counted_and_listed() {
     let folder = Folder::new(&[("a.md", "Text.\n"), (".hidden.md", "Text.\n"), ("b.bin", "\0\u{1}\u{2}\0")]);
     let run = folder.run(&["chunk"]);

@@ -11,17 +11,18 @@ pub(crate) mod revision;
 pub(crate) mod statistics;
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chunkwright::{Chunker, Document};
 use chunkwright_index::TokensByKind;
+use chunkwright_source::convert::Omission;
 use chunkwright_source::{Input, Inputs, Item, ReadSource, Skipped, Unread, ordered};
 use parking_lot::Mutex;
 
 use crate::core::engine::Engine;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
-use crate::noun::skipped::notices_of_files;
+use crate::noun::skipped::{notices_of_files, notices_of_unread, omitted};
 use crate::request::documents::{DocumentsRequest, ReadReport};
 use crate::words::count;
 
@@ -32,9 +33,12 @@ pub struct Documents {
     chunker: Chunker,
     items: Vec<Item>,
     found: usize,
+    /// Files that were given by name.
+    given: Vec<PathBuf>,
     skipped: Vec<Skipped>,
     errors: Vec<String>,
     nuls: Mutex<BTreeMap<String, usize>>,
+    omissions: Mutex<BTreeMap<String, Vec<Omission>>>,
     tokens: Mutex<TokensByKind>,
 }
 
@@ -64,9 +68,11 @@ impl Engine {
             chunker,
             items: inputs.items,
             found,
+            given: request.inputs.iter().filter_map(Input::file).map(Path::to_owned).collect(),
             skipped: inputs.skipped,
             errors: inputs.errors.iter().map(ToString::to_string).collect(),
             nuls: Mutex::default(),
+            omissions: Mutex::default(),
             tokens: Mutex::default(),
         })
     }
@@ -137,8 +143,12 @@ impl Documents {
             Notice::new(NoticeCode::ControlCharacters, message)
         };
         let mut notices: Vec<Notice> = nuls.iter().map(notice).collect();
+        for (doc_id, omissions) in self.omissions.lock().iter() {
+            notices.extend(omissions.iter().map(|omission| omitted(doc_id, &omission.to_string())));
+        }
         let dominant = self.tokens.lock().dominant();
         let mut say = |code, message: String| notices.push(Notice::new(code, message));
+        notices_of_unread(&self.skipped, self.given.iter().map(PathBuf::as_path), &mut say);
         notices_of_files(&self.skipped, &[], dominant.as_ref(), &mut say);
         ReadReport { found: self.found, skipped: self.skipped.clone(), errors: self.errors.clone(), notices }
     }
@@ -169,10 +179,14 @@ impl Documents {
         size: impl Fn(&T) -> usize + Sync,
         mut emit: impl FnMut(Option<T>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Self { engine, items, skipped, errors, nuls, .. } = self;
-        let nuls = &*nuls;
+        let Self { engine, items, found, skipped, errors, nuls, omissions, .. } = self;
+        let (nuls, omissions) = (&*nuls, &*omissions);
         let read = |item: &Item| {
-            item.read().map(|read| {
+            item.read().map(|mut read| {
+                if !read.source.omissions.is_empty() {
+                    let left_out = std::mem::take(&mut read.source.omissions);
+                    omissions.lock().insert(read.doc_id.clone(), left_out);
+                }
                 if read.source.nuls > 0 {
                     let mut nuls = nuls.lock();
                     nuls.insert(read.doc_id.clone(), read.source.nuls);
@@ -186,6 +200,7 @@ impl Documents {
             match result {
                 Ok(result) => emit(Some(result)),
                 Err(unread) => {
+                    *found = found.saturating_sub(1);
                     match unread {
                         Unread::Skipped(entry) => skipped.push(entry),
                         Unread::Failed(error) => errors.push(error.to_string()),

@@ -1,11 +1,12 @@
 //! What was left out of a run, in words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 use chunkwright_index::Dominant;
-use chunkwright_source::{LeftOut, Skipped};
+use chunkwright_source::{LeftOut, Skipped, doc_id};
 
-use crate::notice::NoticeCode;
+use crate::notice::{Notice, NoticeCode};
 use crate::words::{count, grouped};
 
 /// Notices about files that were left out by their kind, and about those that make up most of the tokens.
@@ -31,6 +32,35 @@ pub(crate) fn notices_of_files(
         );
         say(NoticeCode::MostlyOneKind, message);
     }
+}
+
+/// Most documents that are named of those which could not be read.
+const NAMED: usize = 10;
+
+/// Notices that name what was left out of the files of `given`, and the documents that a person can read and this program
+/// cannot.
+pub(crate) fn notices_of_unread<'p>(
+    skipped: &[Skipped],
+    given: impl Iterator<Item = &'p Path>,
+    say: &mut dyn FnMut(NoticeCode, String),
+) {
+    let names: HashSet<String> =
+        given.filter_map(Path::file_name).map(|name| doc_id(Path::new(name))).collect();
+    let is_given = |entry: &Skipped| names.contains(entry.path.rsplit('/').next().unwrap_or_default());
+    let mut unread: Vec<_> =
+        skipped.iter().filter(|entry| entry.reason.is_unread() || is_given(entry)).collect();
+    unread.sort();
+    for Skipped { path, reason } in unread.iter().take(NAMED) {
+        say(NoticeCode::LeftOut, format!("left out `{path}`: {}", reason.sentence()));
+    }
+    if unread.len() > NAMED {
+        say(NoticeCode::LeftOut, format!("left out {} more like these", unread.len() - NAMED));
+    }
+}
+
+/// The notice that a part of a document was left out.
+pub(crate) fn omitted(doc_id: &str, what: &str) -> Notice {
+    Notice::new(NoticeCode::Omitted, format!("`{doc_id}`: {what}"))
 }
 
 /// The number of skipped entries by reason.

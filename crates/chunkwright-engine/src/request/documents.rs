@@ -28,7 +28,7 @@ pub struct DocumentsRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadReport {
-    /// Documents found, whichever shard they are of.
+    /// Documents found, whichever shard they are of, without those that could not be read.
     pub found: usize,
     /// What was left out, and why.
     pub skipped: Vec<Skipped>,

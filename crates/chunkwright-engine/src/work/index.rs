@@ -1,6 +1,6 @@
 //! Indexes files and documents into a collection.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
@@ -17,7 +17,7 @@ use crate::core::turns::Turn;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::collection::Collection;
-use crate::noun::skipped::{notices_of_files, skipped_reasons};
+use crate::noun::skipped::{notices_of_files, notices_of_unread, omitted, skipped_reasons};
 use crate::request::index::{IndexAnswer, IndexRequest, is_empty};
 use crate::request::task::Task;
 use crate::words::count;
@@ -342,7 +342,11 @@ impl Indexer {
                 say(NoticeCode::LeftOut, message);
             }
         }
+        let given = self.request.paths.iter().filter(|path| path.is_file());
+        notices_of_unread(&report.skipped, given.map(PathBuf::as_path), &mut say);
         notices_of_files(&report.skipped, &report.left_out, report.dominant.as_ref(), &mut say);
+        notices.extend(report.omitted.iter().map(|it| omitted(&it.doc_id, &it.what)));
+        let mut say = |code, message: String| notices.push(Notice::new(code, message));
         for nuls in &report.nuls {
             let message =
                 format!("`{}` has {}, kept in its text", nuls.doc_id, count(nuls.count, "NUL character"));

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chunkwright::{Document, Record, RecordContext};
+use chunkwright_source::convert::Omission;
 use chunkwright_source::format::{Format, file_hash, read_as, read_redacted};
 use chunkwright_source::redact::redact_bytes;
 use chunkwright_source::secret::is_key;
@@ -24,7 +25,7 @@ pub(super) enum Prepared {
     /// The stored version is up to date; with the file's new modification time, if that changed.
     Unchanged(Option<i64>),
     /// A document to store.
-    Ready(Box<NewDocument>, Option<Generated>),
+    Ready(Box<NewDocument>, Option<Generated>, Vec<Omission>),
     /// Not a document.
     Skipped(SkipReason),
     /// A document that cannot be stored.
@@ -151,11 +152,13 @@ impl Pipeline {
         base: i64,
         Context { skip_generated, overlays, .. }: Context<'_>,
     ) -> Prepared {
+        let mut omissions = Vec::new();
         let document = match input {
             Input::Parsed(document) => Cow::Borrowed(*document),
             // The bytes of a text are already redacted.
             _ => match if self.redacts { read_redacted(format, bytes) } else { read_as(format, bytes) } {
-                Ok(source) => {
+                Ok(mut source) => {
+                    omissions = std::mem::take(&mut source.omissions);
                     source.encoding.clone_into(&mut info.encoding);
                     info.low_confidence = source.low_confidence;
                     info.replacements = source.replacements as u32;
@@ -217,7 +220,7 @@ impl Pipeline {
                 source: document.shared_source(),
             },
         };
-        Prepared::Ready(Box::new(document), generated)
+        Prepared::Ready(Box::new(document), generated, omissions)
     }
 }
 

@@ -48,10 +48,13 @@ impl Converter for Mail {
     }
 
     fn recognizes(&self, extension: &str, bytes: &[u8]) -> bool {
-        let known = known_headers(bytes);
         // Elsewhere such lines may stand for anything; files of a mail server have a host's name for an extension, or none.
         let is_named = self.extensions().contains(&extension);
-        is_named && known > 0 || known >= 4 && (extension.is_empty() || extension.contains(','))
+        if !is_named && !extension.is_empty() && !extension.contains(',') {
+            return false;
+        }
+        let (known, clean) = known_headers(bytes);
+        if is_named { known > 0 } else { known >= 4 && clean }
     }
 
     fn is_text(&self) -> bool {
@@ -117,25 +120,30 @@ const HEADERS: &[&str] = &[
     "x-original-to",
 ];
 
-/// How many known headers `bytes` begin with; 0 if they do not begin with headers.
-fn known_headers(bytes: &[u8]) -> usize {
-    let head = &bytes[..bytes.len().min(HEAD)];
-    let mut known = 0;
-    for line in head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end) {
-        let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
-        match line.first() {
-            // The end of the headers.
-            None => break,
-            // A header goes on.
-            Some(b' ' | b'\t') if known > 0 => {}
-            _ if name.len() == line.len() || !name.iter().all(|&byte| byte.is_ascii_graphic()) => return 0,
-            _ => {
-                let is_known = |header: &&str| name.eq_ignore_ascii_case(header.as_bytes());
-                known += usize::from(HEADERS.iter().any(is_known));
-            }
-        }
+/// How many known headers `bytes` begin with, and whether all lines up to their end are headers.
+fn known_headers(bytes: &[u8]) -> (usize, bool) {
+    let bytes = from_headers(bytes);
+    let mut head = &bytes[..bytes.len().min(HEAD)];
+    if head.len() < bytes.len() {
+        head = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
     }
-    known
+    let (mut known, mut clean) = (0, true);
+    for line in
+        head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end).take_while(|line| !line.is_empty())
+    {
+        let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
+        let goes_on = line.starts_with(b" ") || line.starts_with(b"\t");
+        let is_header = name.len() < line.len() && name.iter().all(u8::is_ascii_graphic);
+        clean &= is_header || goes_on && known > 0;
+        let name = name.trim_ascii_end();
+        known += usize::from(HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header.as_bytes())));
+    }
+    (known, clean)
+}
+
+/// A message without what some programs put before it.
+fn from_headers(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).trim_ascii_start()
 }
 
 /// Adds a message with its title at `level`.
@@ -147,7 +155,7 @@ fn add_bytes(text: &mut String, bytes: &[u8], level: u8, depth: u8) -> Result<()
     if bytes.windows(6).filter(is_message).count() > MAX_MESSAGES {
         return Err(damaged("too many messages are attached to messages"));
     }
-    let bytes = with_headers_in_utf8(bytes);
+    let bytes = with_headers_in_utf8(from_headers(bytes));
     let message = MessageParser::default().parse(&*bytes).ok_or_else(|| damaged("it has no headers"))?;
     add_message(text, &message, level, depth);
     Ok(())

@@ -143,10 +143,17 @@ fn only_mail_is_read_as_mail() {
     let name = |extension: &str, text: &str| converter_for(extension, text.as_bytes()).map(Converter::name);
     let mail = "Return-Path: <a@b.c>\nFrom: a@b.c\nTo: d@e.f\nSubject: S\nMessage-ID: <1@b.c>\n\ntext\n";
     assert_eq!(name("eml", mail), Some("mail"));
+    assert_eq!(name("eml", &format!("\u{feff}\n{mail}")), Some("mail"));
+    assert_eq!(name("eml", "Subject : S\nno header\nFrom: a@b.c\n\ntext"), Some("mail"));
     assert_eq!(name("mhtml", mail), Some("mail"));
     // Maildir.
     assert_eq!(name("host:2,S", mail), Some("mail"));
     assert_eq!(name("", mail), Some("mail"));
+    // Headers longer than what is examined.
+    let long = format!("From: a@b.c\nTo: {}d@e.f\n\ntext\n", "someone@example.org, ".repeat(2000));
+    assert_eq!(name("eml", &long), Some("mail"));
+    let folded = format!("From: a@b.c\nTo: {}d@e.f\n\ntext\n", "someone@example.org,\n ".repeat(2000));
+    assert_eq!(name("eml", &folded), Some("mail"));
     assert_eq!(name("txt", mail), None);
     assert_eq!(name("md", "From: me\n\ntext"), None);
     assert_eq!(name("", "From: me\nTo: you\n\ntext"), None);

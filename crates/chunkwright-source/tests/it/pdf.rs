@@ -161,6 +161,7 @@ fn words_that_a_line_end_divides_are_joined() {
     check("for the restora-", "tion of the lamp.", "for the restoration of the lamp.");
     check("in a well-", "known book, a well-known one.", "in a well-known book, a well-known one.");
     check("for the pre-", "and postwar years.", "for the pre- and postwar years.");
+    check("for DNA-", "based lamps.", "for DNA-based lamps.");
     check("by Jean-", "Paul Lamp.", "by Jean-Paul Lamp.");
     // At the end of a page too.
     let first = format!("{LINE} for the restora-");

@@ -104,6 +104,7 @@ export const collection = (f: Format) => ({
       ignored: "ignored",
       binary: "binary",
       encrypted: "encrypted",
+      unsupported: "of formats that are not read",
       no_text: "without text",
       generated: "generated",
       minified: "minified",

@@ -111,6 +111,7 @@ export const collection = (f: Format): Messages["collection"] => {
         ignored: "игнорируемые",
         binary: "двоичные",
         encrypted: "зашифрованные",
+        unsupported: "неподдерживаемых форматов",
         no_text: "без текста",
         generated: "сгенерированные",
         minified: "минифицированные",

@@ -94,6 +94,7 @@ export const collection = (f: Format): Messages["collection"] => ({
       ignored: "被忽略",
       binary: "二进制",
       encrypted: "加密",
+      unsupported: "不支持的格式",
       no_text: "无文本",
       generated: "自动生成",
       minified: "已压缩",

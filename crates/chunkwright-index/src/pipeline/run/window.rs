@@ -6,6 +6,7 @@ use std::thread;
 
 use chunkwright::Record;
 use chunkwright::diff::Diff;
+use chunkwright_source::convert::Omission;
 use chunkwright_source::{Generated, Skipped};
 use rayon::prelude::*;
 
@@ -14,7 +15,7 @@ use super::super::input::{Input, windows};
 use super::super::pace::Stage;
 use super::super::prepare::{Context, Prepared};
 use super::Run;
-use crate::report::Nuls;
+use crate::report::{Nuls, Omitted};
 use chunkwright_store::{Change, DocumentInfo, NewChunk, NewDocument, Outcome, StoreError};
 
 /// Cut windows that wait to be stored, beside the one being stored and the one being cut.
@@ -74,7 +75,9 @@ impl Run<'_> {
                     self.report.kept += self.stored.get(&doc_id).map_or(0, |info| info.chunks as usize);
                     changes.extend(touched.map(|modified| Change::Touch { doc_id, modified }));
                 }
-                Prepared::Ready(document, generated) => {
+                Prepared::Ready(document, generated, omissions) => {
+                    let omitted = |it: Omission| Omitted { doc_id: doc_id.clone(), what: it.to_string() };
+                    self.report.omitted.extend(omissions.into_iter().map(omitted));
                     self.report.generated += usize::from(generated == Some(Generated::ByProgram));
                     self.report.minified += usize::from(generated == Some(Generated::Minified));
                     self.report.carried += usize::from(!is_file);

@@ -56,7 +56,9 @@ pub(super) fn shown(value: f64, code: &str) -> Shown {
         _ if value == 0.0 => 2,
         _ => usize::from(value < 0.0),
     };
-    let Some(section) = sections.get(index) else { return Shown::Plain };
+    // Sections that are chosen by conditions are not read.
+    let has_condition = ["[<", "[>", "[="].iter().any(|condition| code.contains(condition));
+    let Some(section) = sections.get(index).filter(|_| !has_condition) else { return Shown::Plain };
     if section.iter().all(|part| matches!(part, Part::Literal(_))) {
         // A section that hides the number, or names it.
         let text: String = section.iter().map(Part::literal).collect();
@@ -170,6 +172,8 @@ fn number(value: f64, section: &[Part]) -> String {
         let (mantissa, power) = shown.split_once('e').unwrap_or((&shown, "0"));
         let power: i32 = power.parse().unwrap_or(0);
         format!("{mantissa}E{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
+    } else if placed.iter().any(|part| matches!(part, Part::Literal(_))) && decimals == 0 {
+        spread(&plain(value.abs(), whole, 0, 0, false), placed)
     } else {
         plain(value.abs(), whole, zeros, decimals, grouped)
     };
@@ -188,7 +192,22 @@ fn number(value: f64, section: &[Part]) -> String {
     text.trim().to_owned()
 }
 
-/// Digits with at zeros `whole` before the point, and `zeros` to `decimals` behind it.
+/// Digits with what stands between them: `000-0000`.
+fn spread(digits: &str, placed: &[Part]) -> String {
+    let mut digits = digits.chars().rev();
+    let mut reversed = String::new();
+    for part in placed.iter().rev() {
+        match part {
+            Part::Literal(text) => reversed.extend(text.chars().rev()),
+            Part::Code('0' | '#' | '?') => reversed.extend(digits.next()),
+            _ => {}
+        }
+    }
+    reversed.extend(digits);
+    reversed.chars().rev().collect()
+}
+
+/// Digits with at least `whole` before the point, and `zeros` to `decimals` behind it.
 fn plain(value: f64, whole: usize, zeros: usize, decimals: usize, grouped: bool) -> String {
     // What a binary fraction adds would round 1.005 down.
     let exact: f64 = format!("{value:.14e}").parse().unwrap_or(value);

@@ -84,6 +84,10 @@ impl Words {
             // A name of two, or a word in capitals.
             return if last.is_uppercase() && first.chars().count() > 1 { Some("") } else { Some("-") };
         }
+        // `DNA-based`
+        if first.chars().filter(|c| c.is_uppercase()).count() > 1 {
+            return Some("-");
+        }
         let word = format!("{}-{}", first.to_lowercase(), second.to_lowercase());
         Some(if self.hyphenated.contains(&word) { "-" } else { "" })
     }
