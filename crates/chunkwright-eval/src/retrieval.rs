@@ -156,7 +156,7 @@ impl CutDocument {
             let start = record.start_char as usize + blank;
             let own = span.of(source);
             places.push(Passage { document: at, start, end: start + own.chars().count() });
-            tally.tokens.push(counter.count(own));
+            tally.tokens.push(counter.count(&document.read(span)));
             tally.visible_in_chunks += visible(own);
             tally.oversize += usize::from(chunk.oversize);
             let size = match chunker.config().unit {

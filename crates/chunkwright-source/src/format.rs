@@ -198,7 +198,7 @@ fn head(bytes: &[u8]) -> String {
 
 /// The parser for a file: source code by its name or `#!` line, other formats by their extension, and
 /// plain text for the rest. A template is read as what it makes: `page.html.j2` as HTML. `head` is how the text begins;
-/// one line is enough.
+/// one line is enough for source code.
 pub fn parser_for(path: &Path, head: &str) -> &'static dyn Parser {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());

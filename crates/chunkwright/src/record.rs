@@ -129,8 +129,7 @@ pub struct Record {
     /// When it was stored, ISO 8601; only in a store.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub indexed_at: Option<String>,
-    /// What the document says of itself: the fields of its front matter, such as `tags`, by name in lower case
-    /// ([`MAX_PROPERTIES`](crate::document::MAX_PROPERTIES)).
+    /// What the document says of itself in its front matter, such as `tags`: lists by name, in lower case.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub properties: BTreeMap<String, Vec<String>>,
     /// What the caller said of the document, such as `course_id`; only in a store.

@@ -140,7 +140,7 @@ impl Encoded<'_> {
             return false;
         }
         let before = self.before(data);
-        let word = before.iter().rposition(|byte| byte.is_ascii_whitespace()).map_or(0, |at| at + 1);
+        let word = before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1);
         lines > 1 || memmem::find(&before[word..], b"://").is_none()
     }
 
@@ -151,7 +151,7 @@ impl Encoded<'_> {
             let escape = ["\\r\\n", "\\n"].iter().find(|escape| rest.starts_with(escape.as_bytes()));
             let from = escape.map_or(0, |escape| escape.len());
             let joint = rest[from..].iter().take(MOST_JOINT).take_while(|byte| !is_encoded(**byte)).count();
-            let breaks = rest[from..from + joint].iter().filter(|byte| **byte == b'\n').count();
+            let breaks = memchr::memchr_iter(b'\n', &rest[from..from + joint]).count();
             let text = &rest[from + joint..];
             let text = &text[..text.iter().take(LINE).take_while(|byte| is_encoded(**byte)).count()];
             let after = rest.get(from + joint + text.len()).copied().unwrap_or(b'\n');

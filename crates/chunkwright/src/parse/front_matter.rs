@@ -21,11 +21,15 @@ pub(super) struct FrontMatter {
     fields: Option<Vec<Field>>,
 }
 
+/// Reads the members of a text.
+type Read = fn(&str, &LineIndex) -> Members;
+
 /// What does not close within this many lines is text.
 const MAX_LINES: usize = 4096;
 
 /// Fields that say what a page is about.
 const ABOUT: &[&str] = &[
+    "about",
     "abstract",
     "aliases",
     "categories",
@@ -33,6 +37,7 @@ const ABOUT: &[&str] = &[
     "description",
     "excerpt",
     "keywords",
+    "name",
     "subtitle",
     "summary",
     "tag",
@@ -42,6 +47,9 @@ const ABOUT: &[&str] = &[
 
 /// Fields that may list their values in one text, with commas.
 const LISTS: &[&str] = &["aliases", "categories", "category", "keywords", "tag", "tags", "topics"];
+
+/// A text with this many characters may be cut: it is not a value to filter by.
+const MAX_VALUE: usize = 200;
 
 /// A title longer than this, in bytes, is cut where it stands for a heading: markup cannot read as more.
 const MAX_HEADING: usize = 240;
@@ -54,7 +62,6 @@ impl FrontMatter {
         let mut rest = lines.spans(source.len()).take(MAX_LINES);
         let text = |line: Span| source[(line.start as usize).max(start)..line.end as usize].trim_end();
         let first = rest.next()?;
-        type Read = fn(&str, &LineIndex) -> Members;
         let (read, closers): (Read, &[&str]) = match text(first) {
             "---" | "---yaml" | "--- yaml" => (yaml::members, &["---", "..."]),
             "+++" => (toml::members, &["+++"]),
@@ -116,8 +123,9 @@ impl FrontMatter {
             let lists = LISTS.contains(&&*name.to_lowercase());
             let parts = texts.iter().flat_map(|text| text.split(if lists { ',' } else { '\0' }));
             let mark = if lists { '#' } else { '\0' };
-            let values = parts.map(|value| value.trim().trim_start_matches(mark).to_owned());
-            out.property(name, values.collect());
+            let values = parts.map(|value| value.trim().trim_start_matches(mark));
+            let values = values.filter(|value| value.chars().count() < MAX_VALUE);
+            out.property(name, values.map(str::to_owned).collect());
         }
         let title = fields.iter().find(|field| field.name.eq_ignore_ascii_case("title"));
         let title = title.and_then(|title| title.texts.first()).filter(|title| !title.contains("{{"));
@@ -126,7 +134,8 @@ impl FrontMatter {
         let is_said = is_page || title.zip(heading).is_some_and(|(title, heading)| is_same(title, heading));
         let is_about = |field: &&Field| {
             let name = field.name.to_lowercase();
-            ABOUT.contains(&&*name) || name == "title" && !is_said
+            let is_about = ABOUT.contains(&&*name) || name == "title" && !is_said;
+            is_about && !field.texts.is_empty()
         };
         let is_alone = source[self.end..].trim().is_empty();
         if let Some(title) = title.filter(|_| is_page) {

@@ -9,6 +9,7 @@ pub(super) fn is_border(text: &str) -> bool {
     text.len() >= 3
         && text.starts_with('+')
         && text.ends_with('+')
+        && text.contains(['-', '='])
         && text.bytes().all(|byte| b"+-=:".contains(&byte))
 }
 
@@ -17,7 +18,7 @@ pub(super) fn report(lines: &Lines<'_>, out: &mut DocumentBuilder, at: usize, to
     let end = (at + 1..to).find(|&line| !lines.trimmed(line).starts_with(['|', '+'])).unwrap_or(to);
     let borders: Vec<usize> = (at + 1..end).filter(|&line| is_border(lines.trimmed(line))).collect();
     // The header may have several rows.
-    let is_below_header = |line: &usize| lines.trimmed(*line).contains("=") && *line + 1 < end;
+    let is_below_header = |line: &usize| lines.trimmed(*line).contains('=') && *line + 1 < end;
     let head = borders.iter().copied().find(is_below_header).unwrap_or(at);
     for line in borders.into_iter().filter(|&line| line >= head && line + 1 < end) {
         out.seam(lines.start(line + 1), 0);

@@ -74,6 +74,13 @@ const LATEX: &[&str] = &[
 ];
 
 const MARKDOWN: &[&str] = &[
+    "---\ntitle: a\ntags:\n  - b\nid: 1\n---\n",
+    "{\n\"title\": \"a\", \"b\": [1]\n}\n",
+    "+---+---+\n| a | b |\n+===+===+\n",
+    "+---+\n",
+    "<h2 id=\"a\">A <b>b</b></h2> after\n",
+    "<div><h1>\n",
+    "-----BEGIN A-----\niVBORw0KGgoAAAANSUhEUgAAAAE00iVBORw0KGgoAAAANSUhEUgAAAAE00aaaa\n",
     "---\ntitle: a\n---\n",
     "---\n",
     "Title\n=====\n",
@@ -103,6 +110,9 @@ const MARKDOWN: &[&str] = &[
 ];
 
 const MDX: &[&str] = &[
+    "export const a = `\n\n# b ${",
+    "}`\n\n",
+    "{/*\n\n*/}\n\n",
     "import { Tabs } from './tabs'\n",
     "import {\n  a,\n} from 'b'\n\n",
     "export const meta = { title: '# not' }\n",
@@ -140,6 +150,11 @@ const TEXT: &[&str] = &[
 ];
 
 const HTML: &[&str] = &[
+    "---\ntitle: a\nid: 1\n---\n",
+    "<table role=none><tr><td>",
+    "<td rowspan=2 colspan=3>a | b",
+    "<td><h2>a</h2>b<table><tr><td>",
+    "<th colspan=2>a",
     "<table><thead><tr><th>a</th><th>b</th><th>c</th></tr></thead></table>",
     "<h1>One</h1>",
     "<h2 id=a>Two &amp; a half</h2>\n",

@@ -22,14 +22,12 @@ struct Table {
     declared: bool,
     /// Whether it has what only tables of data have: headers, a caption.
     headed: bool,
-    /// Whether a cell holds a table.
-    nested: bool,
     cells: usize,
     /// Cells of the row that is open, and most cells of a row.
     in_row: usize,
     columns: usize,
     cell: Option<Cell>,
-    /// Whether a cell holds preformatted text, or a heading with more.
+    /// Whether a cell holds a table, preformatted text, or a heading with more.
     sectioned: bool,
     /// Cells that hold headings, and those that hold several blocks.
     headings: usize,
@@ -54,9 +52,8 @@ impl Table {
     }
 
     fn is_layout(&self) -> bool {
-        let holds_page = self.nested
+        let holds_page = self.sectioned
             || self.cells == 1
-            || self.sectioned
             || self.headings > 0 && self.columns == 1
             // A table of data may have a cell or two with two paragraphs.
             || self.several > 0 && 4 * self.several >= self.cells;
@@ -83,7 +80,7 @@ pub(super) fn tables(source: &str) -> HashSet<usize> {
         match token {
             Token::StartTag(tag) if tag.name[..] == *b"table" => {
                 if let Some(around) = open.last_mut() {
-                    around.nested |= around.cell.is_some();
+                    around.sectioned |= around.cell.is_some();
                 }
                 if open.len() == MAX_NESTING {
                     deeper += 1;

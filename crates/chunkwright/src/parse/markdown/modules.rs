@@ -62,7 +62,7 @@ fn length(text: &[u8], is_all: bool) -> Option<usize> {
                 at += end + usize::from(text[at + end] == byte);
             }
             b'/' if text.get(at) == Some(&b'/') => {
-                at += text[at..].iter().position(|&end| end == b'\n').unwrap_or(0)
+                at += text[at..].iter().position(|&end| end == b'\n').unwrap_or(0);
             }
             b'/' if text.get(at) == Some(&b'*') => at += memchr::memmem::find(&text[at..], b"*/")? + 2,
             b'{' | b'(' | b'[' => open += 1,
