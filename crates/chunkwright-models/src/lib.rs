@@ -39,7 +39,7 @@ pub use embedders::{
 };
 pub use install::{InstallError, Installed, Removed, install, remove};
 pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};
-pub use rarity::rarity;
+pub use rarity::{is_common, rarity};
 pub use rerank::{
     RERANK_DIALECTS, RERANKERS, RerankError, RerankOptions, Reranker, is_remote_reranker, remote_reranker,
     reranker,

@@ -15,6 +15,19 @@ const UNKNOWN: f64 = 400_000.0;
 /// The rarity of the most common words.
 const LEAST: f64 = 0.02;
 
+/// Returns whether a word in lower-case ASCII letters is so common that it is a token of its own.
+///
+/// ```
+/// # use chunkwright_models::is_common;
+/// assert!(is_common("timeout") && is_common("database") && !is_common("tablepump"));
+/// ```
+pub fn is_common(word: &str) -> bool {
+    let mut token = [b' '; 33];
+    let Some(room) = token.get_mut(1..=word.len()) else { return false };
+    room.copy_from_slice(word.as_bytes());
+    Encoding::o200k().merges.token(&token[..=word.len()]).is_some()
+}
+
 /// Returns how rare a word is: near 0 for words of nearly every text, 1 for words that are not in the vocabulary, such
 /// as most names and identifiers. It grows with the logarithm of the rank in a list of frequencies. Case does not
 /// matter.

@@ -572,6 +572,8 @@ mod tests {
         for (text, joined) in [
             ("e-mail", "email"),
             ("time-out", "timeout"),
+            ("Time out", "timeout"),
+            ("a data base line", "database baseline"),
             ("non\u{2011}blocking", "nonblocking"),
             ("U.S.A.", "usa"),
             ("USSR U.S.S.R.", "ussr"),
@@ -598,6 +600,7 @@ mod tests {
         check("6.2.8", "6 2 8 6.2.8");
         check("in 2024 100 of 12 34", "in 2024 100 of 12 34");
         check("a, b. c; well - known", "a b c well known");
+        check("the me, red pump", "the me red pump");
         check("com.example.deep.package", "com exampl deep packag");
         check("数据-库", "数据 库");
     }

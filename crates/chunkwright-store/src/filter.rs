@@ -22,6 +22,7 @@ pub use parse::FilterError;
 pub use field::{Facts, Fields, Got, facts, record_symbols};
 pub use parse::quoted;
 pub(crate) use words::Wanted;
+use words::WithText;
 
 /// Which chunks a search may find. The default lets every chunk pass. Summaries pass only where a
 /// condition speaks of `artifact`.
@@ -226,8 +227,9 @@ impl Filter {
 
     /// Whether a record passes.
     pub fn passes_record(&self, record: &Record) -> bool {
-        if self.is_quick() {
-            return self.passes(&facts(record, &record_symbols(record)));
+        if self.is_quick_but_for_words() {
+            let symbols = record_symbols(record);
+            return self.passes(&WithText { facts: facts(record, &symbols), text: &record.text });
         }
         serde_json::to_value(record).is_ok_and(|value| self.passes(&value))
     }
@@ -256,8 +258,8 @@ impl Condition {
                     }
                 }
             }
-            Self::Field { field: Field::TEXT, test } if let Some(wanted) = Wanted::of(test) => {
-                words::passes(fields, test, &wanted)
+            Self::Field { field: Field::TEXT, test: test @ (Test::Word(_) | Test::Phrase(_)) } => {
+                words::passes(fields, test)
             }
             Self::Meta { meta, test } => fields.meta(meta).into_iter().any(|text| test.passes_text(text)),
             Self::Field { field, test } => match fields.get(*field) {

@@ -28,7 +28,8 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Search {
-    /// What to search for; it may contain conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
+    /// What to search for; it may contain conditions: "a phrase" -word -"a phrase" symbol:NAME path:PATTERN
+    /// -path:PATTERN lang:NAME artifact:KIND
     query: String,
     #[command(flatten)]
     answer: AnswerFlags,
@@ -57,6 +58,7 @@ Examples:
   chunkwright search parse_config --mode lexical --filter language=rust
   chunkwright search retries --filter 'doc_id~docs/** and (category=api or token_count<200)'
   chunkwright search \"symbol:Report.render -path:tests/ how are pages numbered?\"
+  chunkwright search '\"connection refused\" proxy -docker'
   chunkwright search \"how is a lifetime elided?\" --expand parent
   chunkwright search \"how are retries configured?\" -c api -c client -c docs
   chunkwright search retries --all-collections -k 10 --offset 10";

@@ -171,6 +171,8 @@ struct Word {
     wholes: Vec<TermId>,
     /// Whether its parts are not the word.
     is_whole: bool,
+    /// The share of the word that all its parts make.
+    parts_share: f64,
     /// The term, or the terms of an identifier's parts, with their lengths in characters.
     parts: Vec<(TermId, usize)>,
     /// Its letters and digits in lower case, if it is an identifier or may be misspelt.
@@ -244,13 +246,19 @@ impl QueryWords {
                     _ => {
                         let mut wholes = vec![id];
                         let mut parts = Vec::new();
+                        let own = words[first..].iter().map(|word| word.rarity).sum();
                         for word in words.drain(first..) {
                             parts.extend(word.parts);
                             wholes.extend(word.wholes.into_iter().filter(|_| word.range == range));
                         }
-                        let (letters, rarity) = (squeezed(surface), rarity(surface));
+                        // `time out` is also one word, `TimeOut` only that.
+                        let is_two = surface.contains(' ') && surface.starts_with(char::is_alphabetic);
+                        let (parts_share, rarity) =
+                            if is_two { (1.0, own) } else { (PARTS, rarity(surface)) };
+                        let letters = squeezed(surface);
                         words.push(Word {
                             is_whole: true,
+                            parts_share,
                             range,
                             wholes,
                             parts,
@@ -273,7 +281,16 @@ impl QueryWords {
             };
             let rarity = if is_function { FUNCTION_WORD } else { own.min(rarity(text)) };
             let (wholes, parts) = (Vec::new(), vec![(id, length)]);
-            words.push(Word { is_whole: false, range, wholes, parts, letters, rarity, is_function });
+            words.push(Word {
+                is_whole: false,
+                parts_share: 0.0,
+                range,
+                wholes,
+                parts,
+                letters,
+                rarity,
+                is_function,
+            });
         }
         let mut seen = HashSet::new();
         words.retain(|word| seen.insert(*word.wholes.first().unwrap_or(&word.parts[0].0)));
@@ -323,7 +340,7 @@ impl Word {
         if had == all && text.has_squeezed(&self.letters) {
             return (1.0, 1);
         }
-        (PARTS * had as f64 / all.max(1) as f64, 1)
+        (self.parts_share * had as f64 / all.max(1) as f64, 1)
     }
 }
 
@@ -430,6 +447,25 @@ mod tests {
         check("maxChunkSize", "the size of the largest chunk at most, or the max of it", PARTS);
         check("maxChunkSize", "set max_chunk_size, or --max-chunk-size", 1.0);
         check("3f9a2c7e", "3 of 9 are a, 2 of 7 are c, f or e", 0.0);
+    }
+
+    #[test]
+    fn a_word_is_the_same_with_hyphens_marks_and_blanks() {
+        for (query, text) in [
+            ("email", "an e-mail"),
+            ("e-mail", "an email"),
+            ("time out", "a timeout"),
+            ("timeout", "a time out"),
+            ("time out", "the time is out"),
+            ("zurich", "in Zürich"),
+            ("Zürich", "in Zurich"),
+            ("10,000 rows", "10 000 rows"),
+            ("C++", "the C++ guide"),
+            ("--no-cache", "the no-cache header"),
+        ] {
+            check(query, text, 1.0);
+        }
+        check("C++", "the C guide", 0.0);
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for Asked {
 #[derive(Default, JsonSchema)]
 #[schemars(default)]
 struct Where {
-    /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
+    /// What to look for; may hold conditions such as `"a phrase" -word path:docs/ lang:rust`.
     #[schemars(length(max = MAX_QUERY_CHARS))]
     q: String,
     /// Name of a collection to search; may be given several times. Without one, that of the server's settings, or the only

@@ -1,10 +1,12 @@
 //! Terms of more than one run of word characters: words that are also written as one, and names with symbols.
 //!
-//! * *Joined*: `e-mail` is `email` as well, `time-out` `timeout`, `U.S.A.` `usa`, `node.js` `nodejs`, `TCP/IP` `tcpip`,
+//! * *Joined*: `e-mail` is `email` as well, `time-out` and `time out` `timeout`, which a vocabulary has as a word, `U.S.A.` `usa`, `node.js` `nodejs`, `TCP/IP` `tcpip`,
 //!   `10,000` and `10 000` `10000`; a version such as `6.2.8` is a term, as written.
 //! * *Symbols*: `C++`, `C#`, `Disney+`; `.NET`, `.gitignore`, `@types`, `$PATH`, `#tag`, `-v`, `--no-cache`.
 
 use std::ops::Range;
+
+use chunkwright_models::is_common;
 
 use super::fold::{fold, unmarked};
 use super::{TermKind, is_pictograph, is_unspaced, runs, shorten};
@@ -36,6 +38,8 @@ enum Joint {
     Pair(char),
     /// What separates the thousands of a number.
     Thousands(char),
+    /// A blank between words that a vocabulary has as one.
+    Blank,
 }
 
 /// Runs joined in the same way.
@@ -55,7 +59,7 @@ pub(crate) fn each_piece(text: &str, each: &mut dyn FnMut(usize, &str, Piece)) {
         let here = at..at + run.len();
         let joint = joint(text, &before, &here);
         match (&mut compound, joint) {
-            (Some(known), Some(joint)) if known.joint == joint => {
+            (Some(known), Some(joint)) if known.joint == joint && joint != Joint::Blank => {
                 known.range.end = here.end;
                 known.words += 1;
             }
@@ -95,7 +99,7 @@ fn end(
             Joint::Hyphen | Joint::Thousands(_) => MAX_WORDS,
             Joint::Dot if range.len() < 2 * words => MAX_WORDS,
             Joint::Dot => MAX_DOTTED,
-            Joint::Pair(_) => 2,
+            Joint::Pair(_) | Joint::Blank => 2,
         };
         if *words <= most && range.len() <= MAX_COMPOUND {
             each(range.start, &text[range.clone()], Piece::Compound);
@@ -122,11 +126,42 @@ fn joint(text: &str, before: &Range<usize>, after: &Range<usize>) -> Option<Join
         _ => return None,
     };
     let (before, after) = (&text[before.clone()], &text[after.clone()]);
+    if c == ' ' && is_one_word(before, after) {
+        return Some(Joint::Blank);
+    }
     let is_joined = match joint {
         Joint::Thousands(_) => before.len() <= 3 && after.len() == 3 && is_number(before) && is_number(after),
         _ => !before.is_empty() && !has_no_case(before) && !has_no_case(after),
     };
     is_joined.then_some(joint)
+}
+
+/// Words that stand before any other.
+const BEFORE_ANY: &[&str] = &[
+    "all", "and", "any", "are", "but", "can", "for", "from", "had", "has", "have", "her", "his", "how",
+    "its", "may", "not", "one", "our", "out", "that", "the", "they", "this", "was", "who", "why", "with",
+    "you",
+];
+
+/// Longest word, in bytes, that is written as two.
+const MAX_TWO: usize = 16;
+
+/// Returns whether two words are also written as one: `time out`, `data base`.
+fn is_one_word(before: &str, after: &str) -> bool {
+    if before.len() < 3 || after.len() < 2 || before.len() + after.len() > MAX_TWO {
+        return false;
+    }
+    let is_lower = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_lowercase);
+    let (first, rest) = (before.as_bytes()[0], &before.as_bytes()[1..]);
+    if !first.is_ascii_alphabetic() || !is_lower(rest) || !is_lower(after.as_bytes()) {
+        return false;
+    }
+    let mut word = before.to_ascii_lowercase();
+    if BEFORE_ANY.contains(&word.as_str()) {
+        return false;
+    }
+    word.push_str(after);
+    is_common(&word)
 }
 
 fn is_number(text: &str) -> bool {

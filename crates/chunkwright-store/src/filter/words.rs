@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Condition, Field, Fields, Filter, Got, Test};
+use super::{Condition, Facts, Field, Fields, Filter, Got, Test};
 use crate::analysis::{TermKind, analyze, folded_words, is_unspaced};
 use crate::bm25::{TermCounts, TermId, term_id};
 
@@ -10,8 +10,8 @@ use crate::bm25::{TermCounts, TermId, term_id};
 pub(crate) struct Wanted {
     /// Terms that every such text has.
     pub(crate) terms: Vec<TermId>,
-    /// The words side by side, as [`folded_words`] has them.
-    phrase: Option<String>,
+    /// The words side by side, as [`folded_words`] has them, and the terms that these do not show.
+    phrase: Option<(String, Vec<TermId>)>,
 }
 
 impl Wanted {
@@ -20,7 +20,8 @@ impl Wanted {
         match test {
             Test::Word(word) => Some(Self { terms: of_word(word), phrase: None }),
             Test::Phrase(phrase) => {
-                Some(Self { terms: of_phrase(phrase), phrase: Some(side_by_side(phrase)) })
+                let (terms, symbols) = of_phrase(phrase);
+                Some(Self { terms, phrase: Some((side_by_side(phrase), symbols)) })
             }
             _ => None,
         }
@@ -36,13 +37,16 @@ impl Wanted {
         if self.terms.is_empty() {
             return false;
         }
-        if let Some(phrase) = &self.phrase
-            && !folded_words(text).contains(phrase)
-        {
-            return false;
+        let demanded = match &self.phrase {
+            Some((phrase, _)) if !folded_words(text).contains(phrase) => return false,
+            Some((_, symbols)) => symbols,
+            None => &self.terms,
+        };
+        if demanded.is_empty() {
+            return true;
         }
         let terms = TermCounts::of_chunk(text, doc_id);
-        self.terms.iter().all(|term| terms.has(*term))
+        demanded.iter().all(|term| terms.has(*term))
     }
 }
 
@@ -58,15 +62,18 @@ fn of_word(word: &str) -> Vec<TermId> {
     whole.map_or(parts, |whole| vec![whole])
 }
 
-/// The terms of the words as they are written, and of names with symbols.
-fn of_phrase(phrase: &str) -> Vec<TermId> {
-    let mut terms = HashSet::new();
+/// The terms of the words as they are written and of names with symbols, and the latter alone.
+fn of_phrase(phrase: &str) -> (Vec<TermId>, Vec<TermId>) {
+    let (mut terms, mut symbols) = (HashSet::new(), Vec::new());
     analyze(phrase, &mut |term| {
         if matches!(term.kind, TermKind::Word | TermKind::Symbol) {
             terms.insert(term_id(term.text));
         }
+        if term.kind == TermKind::Symbol {
+            symbols.push(term_id(term.text));
+        }
     });
-    terms.into_iter().collect()
+    (terms.into_iter().collect(), symbols)
 }
 
 /// The words of a phrase; at an end without spaces between words, it may go on.
@@ -118,8 +125,20 @@ impl Filter {
     }
 }
 
+/// The facts of a record with its text.
+pub(super) struct WithText<'a> {
+    pub(super) facts: Facts<'a>,
+    pub(super) text: &'a str,
+}
+
+impl Fields for WithText<'_> {
+    fn get(&self, field: Field) -> Got<'_> {
+        if field == Field::TEXT { Got::Text(self.text) } else { self.facts.get(field) }
+    }
+}
+
 /// Returns whether the text of a chunk passes a test of words.
-pub(super) fn passes(fields: &dyn Fields, test: &Test, wanted: &Wanted) -> bool {
+pub(super) fn passes(fields: &dyn Fields, test: &Test) -> bool {
     if let Some(passes) = fields.has_words(test) {
         return passes;
     }
@@ -128,5 +147,5 @@ pub(super) fn passes(fields: &dyn Fields, test: &Test, wanted: &Wanted) -> bool 
         Got::Value(value) => value.as_str().unwrap_or_default().to_owned(),
         _ => String::new(),
     };
-    wanted.is_in(&text(Field::TEXT), &text(Field::DOC_ID))
+    Wanted::of(test).is_some_and(|wanted| wanted.is_in(&text(Field::TEXT), &text(Field::DOC_ID)))
 }

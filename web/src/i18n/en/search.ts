@@ -59,7 +59,8 @@ export const search = (f: Format) => ({
     bool: "True or false",
     list: "Lists",
     meta: "meta.NAME is what you said of the document when you indexed it.",
-    inQuery: "A query may hold conditions too: path:docs/, -path:old/, lang:rust, type:table, symbol:NAME, prose:ru.",
+    inQuery:
+      'A query may hold conditions too: "a phrase", -word, path:docs/, -path:old/, lang:rust, type:table, symbol:NAME, prose:ru.',
   },
   top_k: { label: "Hits" },
   min_relevance: {

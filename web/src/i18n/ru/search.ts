@@ -67,7 +67,8 @@ export const search = (f: Format): Messages["search"] => ({
     bool: "Да или нет",
     list: "Списки",
     meta: "meta.NAME — это то, что вы сообщили о документе при индексации.",
-    inQuery: "Условия можно писать и в запросе: path:docs/, -path:old/, lang:rust, type:table, symbol:NAME, prose:ru.",
+    inQuery:
+      'Условия можно писать и в запросе: "фраза целиком", -слово, path:docs/, -path:old/, lang:rust, type:table, symbol:NAME, prose:ru.',
   },
   top_k: { label: "Сколько" },
   min_relevance: {

@@ -60,7 +60,8 @@ export const search = (f: Format): Messages["search"] => ({
     bool: "真或假",
     list: "列表",
     meta: "meta.NAME 是索引时为文档指定的元数据。",
-    inQuery: "查询中也可写条件：path:docs/、-path:old/、lang:rust、type:table、symbol:NAME、prose:ru。",
+    inQuery:
+      '查询中也可写条件："完整短语"、-词、path:docs/、-path:old/、lang:rust、type:table、symbol:NAME、prose:ru。',
   },
   top_k: { label: "命中数" },
   min_relevance: { label: "最低相关度", auto: "自动", hint: "0 到 1；0 显示全部。留空则用模型的默认值。" },

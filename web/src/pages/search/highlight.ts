@@ -29,8 +29,24 @@ const UNSPACED =
 
 /** Letters that no mark makes, and those that they are typed as. */
 const LETTERS: Record<string, string> = {
-  æ: "ae", œ: "oe", þ: "th", ø: "o", ł: "l", đ: "d", ð: "d", ħ: "h", ı: "i", ŧ: "t", // prettier-ignore
-  آ: "ا", أ: "ا", إ: "ا", ٱ: "ا", ى: "ي", ی: "ي", ة: "ه", ک: "ك", // prettier-ignore
+  æ: "ae",
+  œ: "oe",
+  þ: "th",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  ħ: "h",
+  ı: "i",
+  ŧ: "t", // prettier-ignore
+  آ: "ا",
+  أ: "ا",
+  إ: "ا",
+  ٱ: "ا",
+  ى: "ي",
+  ی: "ي",
+  ة: "ه",
+  ک: "ك", // prettier-ignore
 };
 
 const lower = (text: string): string =>
@@ -45,7 +61,10 @@ const lower = (text: string): string =>
 /** As the analysis folds: in lower case, without the marks that people leave out. */
 const fold = (text: string): string =>
   lower(text)
-    .replace(/[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/gu, (c) => LETTERS[c] ?? c.normalize("NFD").replace(/\p{M}/gu, ""))
+    .replace(
+      /[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/gu,
+      (c) => LETTERS[c] ?? c.normalize("NFD").replace(/\p{M}/gu, ""),
+    )
     .replace(/[آأإٱىیةک]/gu, (c) => LETTERS[c] ?? c)
     .replace(/[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/gu, "");
 
@@ -69,7 +88,8 @@ function isOf(stem: string, word: string): boolean {
   return stem.length >= 4 ? ending.length <= 7 : SHORT_ENDING.test(ending);
 }
 
-const JOINED = /[\p{L}\p{N}\p{M}]+(?:[-./&\u2010\u2011][\p{L}\p{N}\p{M}]+)+|\p{N}{1,3}(?:[ ,'’\u00a0\u2009\u202f]\p{N}{3})+/gu;
+const JOINED =
+  /[\p{L}\p{N}\p{M}]+(?:[-./&\u2010\u2011][\p{L}\p{N}\p{M}]+)+|\p{N}{1,3}(?:[ ,'’\u00a0\u2009\u202f]\p{N}{3})+/gu;
 
 interface Found {
   from: number;

@@ -129,7 +129,7 @@ macro_rules! search_options {
         #[cfg_attr(feature = "schema", schemars(transform = with_ranges))]
         #[serde(default, deny_unknown_fields)]
         pub struct SearchRequest {
-            /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
+            /// What to look for; may hold conditions such as `"a phrase" -word path:docs/ lang:rust`.
             #[cfg_attr(feature = "schema", schemars(length(max = MAX_QUERY_CHARS)))]
             pub query: String,
             /// Further queries. The hits of all come in turn, by rank, each chunk once.

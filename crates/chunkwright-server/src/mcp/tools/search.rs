@@ -38,7 +38,7 @@ const SHORTENINGS: usize = 16;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 pub(super) struct Arguments {
-    /// A question, an error message or names from the code; may hold `path:docs/ lang:rust symbol:NAME`
+    /// A question, an error message or names from the code; may hold `"a phrase" -word path:docs/ lang:rust symbol:NAME`
     #[schemars(length(max = MAX_QUERY_CHARS))]
     query: String,
     /// Further queries; hits of all come in turn
