@@ -255,7 +255,7 @@ fn add_formula(text: &mut String, event: &Event<'_>) {
             _ => "",
         }),
         Event::End(element) => {
-            text.push_str(if matches!(element.name().as_ref(), "m:num" | "m:den") { ")" } else { "" })
+            text.push_str(if matches!(element.name().as_ref(), "m:num" | "m:den") { ")" } else { "" });
         }
         event => add_text(text, event),
     }
