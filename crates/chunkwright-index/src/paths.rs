@@ -88,8 +88,8 @@ fn known(
                 return Ok(Condition::Field { field: Field::DOC_ID, test });
             }
             let used = path.meant(exists)?;
-            let (text, test) = used.map_or((None, test), |(text, glob)| (Some(text), Test::Glob(glob)));
-            let other = OtherPath { given: path.text, used: text, excludes };
+            let (used, test) = used.map_or((None, test), |(used, glob)| (Some(used), Test::Glob(glob)));
+            let other = OtherPath { given: path.text, used, excludes };
             if !others.contains(&other) {
                 others.push(other);
             }
@@ -123,9 +123,9 @@ enum Case {
 impl Path {
     fn of(test: &Test) -> Option<Self> {
         match test {
-            Test::Is(Value::String(text)) => Some(Self { text: text.clone(), form: Form::Literal }),
+            Test::Is(Value::String(path)) => Some(Self { text: path.clone(), form: Form::Literal }),
             Test::Glob(glob) => Some(match glob.part() {
-                Some(text) => Self { text, form: Form::Part },
+                Some(part) => Self { text: part, form: Form::Part },
                 None => Self { text: glob.to_string(), form: Form::Pattern },
             }),
             _ => None,

@@ -97,7 +97,7 @@ pub fn analyze(text: &str, each: &mut dyn FnMut(Term<'_>)) {
     each_piece(text, &mut |at, piece, kind| {
         let mut each = |term: Term<'_>| {
             if term.kind != TermKind::Single {
-                each(term)
+                each(term);
             }
         };
         Analyzer::new(&mut each).piece(piece, kind, at);
@@ -511,7 +511,7 @@ mod tests {
         let mut seen = String::new();
         analyze(text, &mut |Term { range, kind, .. }| {
             if kind != TermKind::Word {
-                seen.push_str(&format!("{} ", &text[range]));
+                seen.extend([&text[range], " "]);
             }
         });
         assert_eq!(seen, "maxSize maxSize Zürich e-mail C++ no-cache --no-cache ");

@@ -178,9 +178,8 @@ fn prefix(text: &str, run: &Range<usize>) -> Option<usize> {
     let before = &text.as_bytes()[..run.start];
     let last = *before.last()?;
     let length = match last {
-        b'.' | b'@' | b'$' | b'#' => 1,
         b'-' if before.ends_with(b"--") => 2,
-        b'-' => 1,
+        b'.' | b'@' | b'$' | b'#' | b'-' => 1,
         _ => return None,
     };
     let start = run.start - length;

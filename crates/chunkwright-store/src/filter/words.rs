@@ -142,10 +142,10 @@ pub(super) fn passes(fields: &dyn Fields, test: &Test) -> bool {
     if let Some(passes) = fields.has_words(test) {
         return passes;
     }
-    let text = |field| match fields.get(field) {
-        Got::Text(text) => text.to_owned(),
+    let read = |field| match fields.get(field) {
+        Got::Text(read) => read.to_owned(),
         Got::Value(value) => value.as_str().unwrap_or_default().to_owned(),
         _ => String::new(),
     };
-    Wanted::of(test).is_some_and(|wanted| wanted.is_in(&text(Field::TEXT), &text(Field::DOC_ID)))
+    Wanted::of(test).is_some_and(|wanted| wanted.is_in(&read(Field::TEXT), &read(Field::DOC_ID)))
 }
