@@ -16,7 +16,7 @@ const SECTIONS: &[&[&str]] = &[
 /// The rank of the sectioning command that `text` begins with: 0 is a part.
 pub(super) fn rank(text: &str) -> Option<usize> {
     let is_one = |names: &&[&str]| names.iter().any(|name| command(text, name).is_some());
-    text.starts_with('\\').then(|| SECTIONS.iter().position(|names| is_one(names)))?
+    text.starts_with('\\').then(|| SECTIONS.iter().position(is_one))?
 }
 
 /// The rest of `text` after the command `\name` or `\name*` that it begins with, if it takes an argument.
