@@ -12,7 +12,7 @@ const KINDS: &[(&str, SymbolKind)] = &[
     ("function", SymbolKind::Function),
     ("trigger", SymbolKind::Function),
     ("event", SymbolKind::Function),
-    ("package", SymbolKind::Function),
+    ("package", SymbolKind::Module),
     ("type", SymbolKind::Struct),
     ("table", SymbolKind::Struct),
     ("view", SymbolKind::Struct),
@@ -23,36 +23,59 @@ const KINDS: &[(&str, SymbolKind)] = &[
 /// Most words between `CREATE` and its kind: `OR REPLACE EDITIONABLE`, `DEFINER = 'a'@'b'`.
 const MOST_WORDS: usize = 10;
 
-/// The symbols that statements create, each up to the next or to what ends a batch.
+/// The symbols that statements create, each up to the next or to what ends a batch; in a package the routines of it.
 pub(super) fn symbols(source: &str, lines: &[Line]) -> Vec<Symbol> {
     let mut found: Vec<Symbol> = Vec::new();
-    let mut is_open = false;
+    // The statement and the routine in it whose lines are read, by index.
+    let (mut open, mut inner): (Option<usize>, Option<usize>) = (None, None);
+    let mut indent = 0;
     for (index, line) in lines.iter().enumerate() {
         let text = &source[line.visible_start..line.code_end];
-        let below = || lines.get(index + 1).map_or("", |next| &source[next.visible_start..next.code_end]);
-        if let Some((kind, title)) = created(text).or_else(|| created(&format!("{text} {}", below()))) {
+        let next = lines.get(index + 1).map_or("", |next| &source[next.visible_start..next.code_end]);
+        let symbol = |(kind, title)| {
             let start = announced_from(source, lines, index);
-            found.push(Symbol { kind, title, start, head: line.start..line.end, end: line.end });
-            is_open = !(kind == SymbolKind::Struct && text.ends_with(';'));
+            Symbol { kind, title, start, head: line.start..line.end, end: line.end }
+        };
+        let ends = |kind: SymbolKind| kind == SymbolKind::Struct && text.ends_with(';');
+        if let Some(created) = created(text, next) {
+            open = Some(found.len()).filter(|_| !ends(created.0));
+            (inner, indent) = (None, line.indent);
+            found.push(symbol(created));
             continue;
         }
         let first = text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();
-        let ends_batch =
-            ["go", "delimiter", "/", "//", "$$", "use"].contains(&first.to_ascii_lowercase().as_str());
-        if ends_batch {
-            is_open = false;
+        if ["go", "delimiter", "/", "//", "$$", "use"].contains(&first.to_ascii_lowercase().as_str()) {
+            open = None;
         }
-        let Some(last) = found.last_mut().filter(|_| is_open) else { continue };
-        last.end = line.end;
-        is_open = !(last.kind == SymbolKind::Struct && text.ends_with(';'));
+        let Some(around) = open else { continue };
+        if found[around].kind == SymbolKind::Module {
+            if line.indent <= indent {
+                inner = None;
+            } else if let Some(routine) = routine(text) {
+                inner = Some(found.len());
+                found.push(symbol(routine));
+            }
+        }
+        for symbol in [open, inner].into_iter().flatten() {
+            found[symbol].end = line.end;
+        }
+        open = open.filter(|&around| !ends(found[around].kind));
     }
     found
 }
 
+/// The kind and name of a routine that a line of a package begins.
+fn routine(text: &str) -> Option<(SymbolKind, String)> {
+    let (word, rest) = text.split_once(char::is_whitespace)?;
+    let is_routine = word.eq_ignore_ascii_case("procedure") || word.eq_ignore_ascii_case("function");
+    let name = rest.split(|c: char| c.is_whitespace() || "(;".contains(c)).next()?.replace('"', "");
+    (is_routine && name.starts_with(char::is_alphabetic)).then_some((SymbolKind::Function, name))
+}
+
 /// The kind and name of what a statement creates.
-fn created(text: &str) -> Option<(SymbolKind, String)> {
-    let near = text.char_indices().nth(400).map_or(text, |(at, _)| &text[..at]);
-    let mut words = near.split_whitespace();
+/// `next` is the line below: the kind or the name may stand there.
+fn created(text: &str, next: &str) -> Option<(SymbolKind, String)> {
+    let mut words = text.split_whitespace().chain(next.split_whitespace());
     let first = words.next()?;
     if !first.eq_ignore_ascii_case("create") && !first.eq_ignore_ascii_case("alter") {
         return None;

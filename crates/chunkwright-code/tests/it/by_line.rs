@@ -58,8 +58,8 @@ fn routines_of_other_dialects_of_sql_have_names() {
     );
     check(
         "oracle.sql",
-        "create or replace editionable procedure harbour.open_lock (p_id in number) is\n  v_count number;\nbegin\n  select count(*) into v_count from ships where id = p_id;\n  if v_count > 0 then raise_application_error(-20001, 'busy'); end if;\nend open_lock;\n/\n\ncreate or replace package body harbour.crane as\n  procedure lift (p_id number) is begin null; end lift;\nend crane;\n/\n\ncreate or replace view harbour.open_ships as\n  select * from ships where state = 'open';\n",
-        "function harbour.open_lock\nfunction harbour.crane\nstruct harbour.open_ships",
+        "create or replace editionable procedure harbour.open_lock (p_id in number) is\n  v_count number;\nbegin\n  select count(*) into v_count from ships where id = p_id;\n  if v_count > 0 then raise_application_error(-20001, 'busy'); end if;\nend open_lock;\n/\n\ncreate or replace package body harbour.crane as\n  procedure lift (p_id number) is begin null; end lift;\n\n  -- Down again.\n  function lower return number is\n  begin\n    return 1;\n  end lower;\nend crane;\n/\n\ncreate or replace view harbour.open_ships as\n  select * from ships where state = 'open';\n",
+        "function harbour.open_lock\nmodule harbour.crane\n  function lift\n  function lower\nstruct harbour.open_ships",
     );
 }
 
@@ -135,5 +135,19 @@ fn a_function_that_is_wrapped_has_the_name_it_is_bound_to() {
         "a.tsx",
         "export const Panel = memo(({ title }) => {\n  return <b>{title}</b>;\n});\nconst total = computed<number>(() => 1);\nmemo(() => 1);\nconst limit = load(() => 1);\n",
         "function Panel\nfunction total",
+    );
+}
+
+#[test]
+fn texts_with_other_texts_inside_hide_no_name() {
+    check(
+        "a.sh",
+        "before() {\n  cat <<A\n$(cat <<B\ninner() {\nB\n)\nA\n}\n\nafter() {\n  echo\n}\n",
+        "function before\nfunction after",
+    );
+    check(
+        "a.rb",
+        "class Outer\n  def before\n    call(<<~A, <<~B)\n      def inner #{<<~C}\n        deep\n      C\n    A\n      text\n    B\n  end\n\n  def after\n    1\n  end\nend\n",
+        "class Outer\n  method before\n  method after",
     );
 }

@@ -84,11 +84,14 @@ fn label(line: &str) -> Option<Label<'_>> {
         return Some(Label { start, end, name: "", is_stamped });
     }
     // A line of nothing but a name and a time.
+    if line.len() > near.len() || !line.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let words = text.split_inclusive([' ', '\t', '\u{a0}']).take(MAX_NAME_WORDS + 1);
     let mut at = 0;
     for word in words {
         let (name, time) = text.split_at(at);
-        if at > 0 && self::stamp(time) == time.len() && line.len() == near.len() && is_name(name.trim()) {
+        if at > 0 && self::stamp(time) == time.len() && is_name(name.trim()) {
             return Some(Label { start, end: line.len(), name: name.trim(), is_stamped: true });
         }
         at += word.len();
@@ -206,8 +209,11 @@ fn is_month(word: &str) -> bool {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "янв", "фев",
         "мар", "апр", "мая", "май", "июн", "июл", "авг", "сен", "окт", "ноя", "дек",
     ];
+    if !(3..=9).contains(&word.chars().count()) {
+        return false;
+    }
     let word = word.to_lowercase();
-    word.chars().count() <= 9 && MONTHS.iter().any(|month| word.starts_with(month))
+    MONTHS.iter().any(|month| word.starts_with(month))
 }
 
 /// Whether a word is a time, such as `9:05` or `下午3:20`, or a date, such as `2025-12-31`, `31.12.25` or `2025年12月31日`.
