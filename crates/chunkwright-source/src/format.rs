@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::convert::{CONVERTERS, ConvertError, Converter, Omission, convert, converter_for};
-use chunkwright::parse::{Markdown, Text};
+use chunkwright::parse::Markdown;
 use chunkwright::{Document, PARSERS, Parser, Positions};
 
 use crate::decode::decode;
+use crate::parser::parser_of;
 use crate::redact::{redact, redact_bytes};
 
 /// The way a file is read.
@@ -22,12 +23,11 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file: a binary document by its bytes, text as [`parser_for`] says. `path` need not
+    /// The format of a file: a binary document by its bytes, text as [`parser_for`](crate::parser_for) says. `path` need not
     /// exist.
     pub fn of(path: &Path, bytes: &[u8]) -> Self {
         let extension = path.extension().map(|extension| extension.to_string_lossy()).unwrap_or_default();
-        converter_for(&extension, bytes)
-            .map_or_else(|| Self::Text(parser_for(path, &head(bytes))), Self::Binary)
+        converter_for(&extension, bytes).map_or_else(|| Self::Text(parser_of(path, bytes)), Self::Binary)
     }
 
     /// The format of this name: a format of text, a converter, or a language by its name or an alias.
@@ -186,26 +186,4 @@ pub fn parse(doc_id: &str, text: impl Into<Arc<str>>, parser: &dyn Parser) -> Do
 /// BLAKE3 of a file's bytes, hex.
 pub fn file_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
-}
-
-/// Bytes from which the language of source code is detected.
-const HEAD: usize = 8 << 10;
-
-/// The beginning of a text that is used to detect its language.
-fn head(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]).into_owned()
-}
-
-/// The parser for a file: source code by its name or `#!` line, other formats by their extension, and
-/// plain text for the rest. `head` is how the text begins; one line is enough.
-pub fn parser_for(path: &Path, head: &str) -> &'static dyn Parser {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    let by_extension = |parser: &&&'static dyn Parser| {
-        extension.as_deref().is_some_and(|extension| parser.extensions().contains(&extension))
-    };
-    if let Some(language) = chunkwright_code::language_for(&name, head) {
-        return language;
-    }
-    PARSERS.iter().find(by_extension).map_or(&Text, |parser| *parser)
 }
