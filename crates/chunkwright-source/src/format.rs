@@ -23,8 +23,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file: a binary document by its bytes, text as [`parser_for`](crate::parser_for) says. `path` need not
-    /// exist.
+    /// The format of a file: a binary document by its bytes, text as [`parser_for`](crate::parser_for) says. `path`
+    /// need not exist.
     pub fn of(path: &Path, bytes: &[u8]) -> Self {
         let extension = path.extension().map(|extension| extension.to_string_lossy()).unwrap_or_default();
         converter_for(&extension, bytes).map_or_else(|| Self::Text(parser_of(path, bytes)), Self::Binary)
