@@ -15,7 +15,7 @@ use std::path::Path;
 use chunkwright::diff::Diff;
 use chunkwright::stats::Distribution;
 use chunkwright::{ChunkId, Chunker, Record, RecordContext};
-use chunkwright_source::format::{parse, parser_for};
+use chunkwright_source::{format::parse, parser_for};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -11,6 +11,7 @@
 //! runs in a child process ([`contain_in`]): a PDF of 1 KB may hold a stream that unpacks to gigabytes.
 
 #[cfg(any(feature = "epub", feature = "office"))]
+#[cfg_attr(not(feature = "office"), allow(dead_code, reason = "only Office files are rewritten"))]
 mod archive;
 mod child;
 #[cfg(feature = "epub")]

@@ -37,8 +37,8 @@ pub(crate) fn notices_of_files(
 /// Most documents that are named of those which could not be read.
 const NAMED: usize = 10;
 
-/// Notices that name what was left out of the files of `given`, and the documents that a person can read and this program
-/// cannot.
+/// Notices that name what was left out of the files of `given`, and the documents that a person can read and this
+/// program cannot.
 pub(crate) fn notices_of_unread<'p>(
     skipped: &[Skipped],
     given: impl Iterator<Item = &'p Path>,

@@ -31,8 +31,8 @@ impl<'b> Archive<'b> {
         ZipArchive::new(Cursor::new(bytes)).ok().map(|zip| Self { bytes, zip })
     }
 
-    /// The archive, if it unpacks to no more than a file may. It is unpacked without storing it and bytes are counted: its
-    /// declared sizes may be false.
+    /// The archive, if it unpacks to no more than a file may. It is unpacked without storing it and bytes are counted:
+    /// its declared sizes may be false.
     pub(super) fn checked(format: &'static str, bytes: &'b [u8]) -> Result<Self, ConvertError> {
         let damaged =
             |error: &dyn std::error::Error| ConvertError::Damaged { format, problem: error.to_string() };

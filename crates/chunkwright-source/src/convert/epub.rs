@@ -1,7 +1,7 @@
 //! EPUB: an archive of XHTML pages in the order of its spine.
 //!
-//! The book's title is the first heading and chapters stand under it. A chapter without a heading has the title that the
-//! table of contents gives it; the table itself is left out.
+//! The book's title is the first heading and chapters stand under it. A chapter without a heading has the title that
+//! the table of contents gives it; the table itself is left out.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! Mail (`.eml`), mailboxes (`.mbox`) and saved web pages (`.mhtml`), by `mail-parser`.
 //!
-//! A message is its subject as a heading, who wrote it to whom and when, its text, and what is attached: each attachment
-//! that can be read stands under a heading with its name, the others are listed. What only transports a message (routes,
-//! signatures, encodings) is left out. Of alternatives one is read.
+//! A message is its subject as a heading, who wrote it to whom and when, its text, and what is attached: each
+//! attachment that can be read stands under a heading with its name, the others are listed. What only transports a
+//! message (routes, signatures, encodings) is left out. Of alternatives one is read.
 
 mod attachment;
 mod mbox;
@@ -48,7 +48,8 @@ impl Converter for Mail {
     }
 
     fn recognizes(&self, extension: &str, bytes: &[u8]) -> bool {
-        // Elsewhere such lines may stand for anything; files of a mail server have a host's name for an extension, or none.
+        // Elsewhere such lines may stand for anything; files of a mail server have a host's name for an extension, or
+        // none.
         let is_named = self.extensions().contains(&extension);
         if !is_named && !extension.is_empty() && !extension.contains(',') {
             return false;

@@ -1,8 +1,8 @@
 //! Word, `PowerPoint` and Excel (Office Open XML), by `undoc`.
 //!
 //! These files are ZIP archives of XML. What `undoc` does not read of them is rewritten so that it does ([`word`],
-//! [`sheet`]). Hidden sheets are left out. Running headers and footers are left out: they belong to pages, and such files
-//! have none until they are printed.
+//! [`sheet`]). Hidden sheets are left out. Running headers and footers are left out: they belong to pages, and such
+//! files have none until they are printed.
 
 mod number;
 mod sheet;

@@ -1,8 +1,8 @@
 //! Rich Text Format, as word processors and help authoring tools write it.
 //!
-//! RTF is text with control words in groups. Paragraphs, rows of tables and headings (by outline level) are kept; fonts,
-//! styles, pictures and other destinations are not text. Characters are in the code page of their font or, by `\u`, in
-//! Unicode.
+//! RTF is text with control words in groups. Paragraphs, rows of tables and headings (by outline level) are kept;
+//! fonts, styles, pictures and other destinations are not text. Characters are in the code page of their font or, by
+//! `\u`, in Unicode.
 
 use std::collections::HashMap;
 

@@ -7,9 +7,9 @@ use chunkwright::parse::{Csv, Html, Markdown, Text};
 use chunkwright::{Document, Parser as _, Span};
 use mail_parser::{Message, MessagePart, MimeHeaders, PartType};
 
-use crate::convert::markdown;
+use crate::convert::{converter_for, markdown};
 use crate::decode::decode;
-use crate::format::Format;
+use crate::parser::parser_of;
 
 /// Adds a file with its name as a heading of `level`; answers whether it has text that can be read.
 pub(super) fn add(
@@ -32,14 +32,16 @@ pub(super) fn add(
 /// The text of a file as Markdown.
 fn content(path: &Path, message: &Message<'_>, part: &MessagePart<'_>, depth: u8) -> Option<String> {
     let bytes = part.contents();
-    let parser = match Format::of(path, bytes) {
+    let file_extension = path.extension().map(|extension| extension.to_string_lossy()).unwrap_or_default();
+    match converter_for(&file_extension, bytes) {
         // Not by its converter, which does not count what is inside what.
-        Format::Binary(converter) if matches!(converter.name(), "mail" | "mbox") => {
-            return super::nested(converter.name(), bytes, depth);
+        Some(format) if matches!(format.name(), "mail" | "mbox") => {
+            return super::nested(format.name(), bytes, depth);
         }
-        Format::Binary(converter) => return converter.convert(bytes).ok().map(|converted| converted.text),
-        Format::Text(parser) => parser,
-    };
+        Some(converter) => return converter.convert(bytes).ok().map(|converted| converted.text),
+        None => {}
+    }
+    let parser = parser_of(path, bytes);
     // Its characters were decoded with the message.
     let source = match &part.body {
         PartType::Text(_) | PartType::Html(_) => super::text_of(message, part).into_owned(),

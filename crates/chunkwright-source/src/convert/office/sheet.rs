@@ -1,5 +1,5 @@
-//! What workbooks say in ways that `undoc` does not read: formats of numbers, hidden sheets, and header rows that stay on
-//! the screen.
+//! What workbooks say in ways that `undoc` does not read: formats of numbers, hidden sheets, and header rows that stay
+//! on the screen.
 //!
 //! Numbers are rewritten as texts before it reads them.
 

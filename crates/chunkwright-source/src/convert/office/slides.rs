@@ -1,5 +1,5 @@
-//! What presentations say in ways that `undoc` does not read: which notes are those of a slide, and what every slide shows
-//! in the same place (its number, the date, header and footer).
+//! What presentations say in ways that `undoc` does not read: which notes are those of a slide, and what every slide
+//! shows in the same place (its number, the date, header and footer).
 //!
 //! Numbers, dates, headers and footers are taken out before it reads the slides.
 

@@ -5,8 +5,8 @@ use undoc::{Block, Cell, Row, Table};
 /// Most rows of a header, and of titles above it.
 const MAX_ROWS: usize = 6;
 
-/// The blocks of a table: titles that stand above its header, and the table with one header row. `frozen` is the number of
-/// its first rows that are known to stay on the screen.
+/// The blocks of a table: titles that stand above its header, and the table with one header row. `frozen` is the number
+/// of its first rows that are known to stay on the screen.
 pub(super) fn blocks(mut table: Table, frozen: usize) -> Vec<Block> {
     let mut blocks = titles(&mut table);
     let frozen = frozen.saturating_sub(blocks.len());

@@ -1,5 +1,5 @@
-//! What Word documents say in ways that `undoc` does not read: headings by outline level, text that was moved, rows that
-//! were deleted, and formulas.
+//! What Word documents say in ways that `undoc` does not read: headings by outline level, text that was moved, rows
+//! that were deleted, and formulas.
 //!
 //! The parts are rewritten before it reads them.
 
@@ -156,8 +156,8 @@ fn outline_style(level: u8) -> String {
     format!("chunkwright-outline-{level}")
 }
 
-/// Elements whose content is not what a reader reads: text moved away, how things were before a change, and how characters
-/// are pronounced.
+/// Elements whose content is not what a reader reads: text moved away, how things were before a change, and how
+/// characters are pronounced.
 fn is_gone(element: &BytesStart<'_>) -> bool {
     let name = element.name();
     matches!(name.as_ref(), "w:moveFrom" | "w:rt")
