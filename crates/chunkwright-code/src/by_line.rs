@@ -13,8 +13,8 @@ use std::ops::Range;
 use chunkwright::{BlockKind, DocumentBuilder, SectionKind, SymbolKind};
 
 use crate::language::Language;
+use crate::lexer::{Lexer, Line};
 use crate::lines;
-use crate::repair::line::{Lexer, Line};
 
 /// A symbol by the lines that it takes.
 #[derive(Debug)]

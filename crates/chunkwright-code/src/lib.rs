@@ -39,6 +39,7 @@ mod detect;
 mod directives;
 mod item_macros;
 mod language;
+mod lexer;
 mod lines;
 mod macros;
 mod outline;

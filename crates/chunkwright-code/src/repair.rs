@@ -7,7 +7,6 @@
 
 mod indentation;
 mod layout;
-pub(crate) mod line;
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -39,7 +39,6 @@ pub(crate) use finish::{blocks_in, dominant_kind, number_parts, section_of};
 pub use lines::Lines;
 pub use recursive::Recursive;
 pub use sections::Sections;
-pub(crate) use split::is_terminator;
 pub(crate) use strategy::Draft;
 pub use strategy::{Plan, STRATEGIES, Strategy};
 pub use tree::Tree;

@@ -198,7 +198,7 @@ pub(crate) fn borrows(
     borrows
 }
 
-/// The innermost section that a chunk which begins at `start` goes on with, or begins.
+/// The innermost section that a chunk which begins at `start` continues or begins.
 fn continued(document: &Document, start: u32) -> SectionId {
     let own = document.block_at(start).map_or(SectionId::ROOT, |block| block.section);
     // A cut inside a function may be inside another that has no blocks of its own.

@@ -1,4 +1,5 @@
-//! Places where words begin: as Unicode divides text, and in scripts that are written without spaces by a dictionary.
+//! Places where words begin, and what ends sentences: as Unicode divides text, and in scripts that are written without
+//! spaces by a dictionary.
 //!
 //! Unicode leaves Thai, Lao, Khmer and Burmese to dictionaries. Without the feature `dictionary`, a place between their
 //! words is unknown: then no word is cut between a letter and what belongs to it (vowels, tones, what stands below it).
@@ -67,4 +68,14 @@ pub(crate) fn tears(text: &str, at: usize) -> bool {
     let is_final =
         matches!(first, '\u{1000}'..='\u{1021}') && matches!(next.next(), Some('\u{1039}' | '\u{103a}'));
     has_no_spaces(last) && (leads || depends || is_final)
+}
+
+/// Whether `c` ends a sentence in any text; a full stop may end an abbreviation.
+pub(crate) fn is_terminator(c: char) -> bool {
+    matches!(
+        c,
+        '!' | '?' | '…' | '。' | '！' | '？' | '；' | '︒' | '．'
+            // Arabic and Urdu, Hindi, Burmese, Khmer, Armenian, Ethiopic, Tibetan, Mongolian.
+            | '؟' | '؛' | '۔' | '।' | '॥' | '။' | '។' | '៕' | '։' | '՜' | '՞' | '።' | '፧' | '፨' | '།' | '༎' | '᠃'
+    )
 }

@@ -3,7 +3,7 @@
 use chunkwright::SymbolKind;
 
 use super::{Symbol, announced_from};
-use crate::repair::line::Line;
+use crate::lexer::Line;
 
 /// What `CREATE` makes.
 const KINDS: &[(&str, SymbolKind)] = &[

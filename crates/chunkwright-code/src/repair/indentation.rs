@@ -4,8 +4,8 @@
 //! grammar takes that for another program; people see one wrong line. No line of a correct file is changed.
 
 use super::layout::Repair;
-use super::line::{Lexer, Line};
 use crate::language::{Indentation, Language};
+use crate::lexer::{Lexer, Line};
 
 /// A block that is not ended yet.
 struct Level {

@@ -1,7 +1,7 @@
 //! Finds where brackets and indentation disagree, and the changes that make them agree.
 
-use super::line::{Lexer, Line, Token};
 use crate::language::Language;
+use crate::lexer::{Lexer, Line, Token};
 
 /// Bytes written into the copy, all for one disagreement.
 pub(super) type Repair = Vec<(usize, u8)>;

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::chunk::{ChunkConfig, Cut};
 use crate::document::{Begins, Block, BlockKind, Document, Enclosure, EnclosureKind};
 use crate::span::{Span, is_blank, is_cluster_start};
-use crate::words;
+use crate::words::{self, is_terminator};
 
 /// Why a cut before an atom is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -582,16 +582,6 @@ fn ends_sentence(sentence: &str) -> bool {
     let word = bare[..bare.len() - 1].rsplit(|c: char| is_blank(c) || c == '(').next().unwrap_or_default();
     let initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
     !initial && !ABBREVIATIONS.contains(&word.to_lowercase().as_str())
-}
-
-/// Whether `c` ends a sentence in any text; a full stop may end an abbreviation.
-pub(crate) fn is_terminator(c: char) -> bool {
-    matches!(
-        c,
-        '!' | '?' | '…' | '。' | '！' | '？' | '；' | '︒' | '．'
-            // Arabic and Urdu, Hindi, Burmese, Khmer, Armenian, Ethiopic, Tibetan, Mongolian.
-            | '؟' | '؛' | '۔' | '।' | '॥' | '။' | '។' | '៕' | '։' | '՜' | '՞' | '።' | '፧' | '፨' | '།' | '༎' | '᠃'
-    )
 }
 
 /// Words whose full stop ends no sentence, lower case, without their last stop.

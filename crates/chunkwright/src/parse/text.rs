@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::Parser;
 use super::lines::Lines;
 use super::turns::{Turn, turns};
-use crate::chunk::is_terminator;
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind};
 use crate::span::Span;
+use crate::words::is_terminator;
 
 /// Plain text: paragraphs between blank lines, or the turns of a conversation. Where a line says something by itself, as
 /// in lists and poems, it is a place to cut; lines that were wrapped are not. The fallback for formats that no other
