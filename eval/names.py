@@ -44,7 +44,7 @@ KINDS = {
     "Kotlin": {"class": "class", "interface": "interface", "method": "fun", "object": "object"},
     "Elixir": {"module": "defmodule", "function": "def", "macro": "defmacro", "protocol": "defprotocol"},
 }
-# Tests, examples, a copied library, and a file that is left out of indexes since it is mostly encoded data.
+# Tests, examples, a copied library, and a file that is mostly encoded data.
 ASIDE = re.compile(
     r"(^|/)(tests?|specs?|examples?|testdata|adapters|docs?|demos?|bench\w*)(/|$)"
     r"|_test\.|(^|/)test\.c$|\.test\.|Test\.|ffc\.h|debugger\.ex"

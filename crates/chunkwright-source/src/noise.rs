@@ -16,8 +16,8 @@ const DRAWINGS: &[&str] = &["svg", "drawio", "excalidraw"];
 /// Extensions of files that have source maps.
 const MAPPED: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "tsx", "css"];
 
-/// The least part of a text that makes it encoded content: one of so many bytes.
-const ENCODED_SHARE: usize = 2;
+/// Bytes beside encoded content for which a file is read: the content itself is in no text of a chunk.
+const LEAST_READ: usize = 128;
 
 /// Least bytes of encoded content for which a file is left out.
 const LEAST_ENCODED: usize = 4_096;
@@ -44,7 +44,7 @@ pub fn of_name(name: &str) -> Option<SkipReason> {
 /// prose, in which a paragraph may be one line.
 pub fn of_text(path: &Path, text: &str, is_code: bool) -> Option<SkipReason> {
     let encoded = encoded(text);
-    if encoded >= LEAST_ENCODED && encoded * ENCODED_SHARE >= text.len() {
+    if encoded >= LEAST_ENCODED && text.len() - encoded < LEAST_READ {
         return Some(SkipReason::DataUri);
     }
     is_minified(path, text, is_code).then_some(SkipReason::Minified)

@@ -45,7 +45,7 @@ pub enum SkipReason {
     LockFile,
     /// It maps the output of a compiler to its source.
     SourceMap,
-    /// Most of it is data in base64.
+    /// It is data in base64, and little else.
     DataUri,
     /// The patterns or types that were asked for leave it out.
     Excluded,
@@ -120,7 +120,7 @@ impl SkipReason {
             Self::Drawing => "it is a drawing",
             Self::LockFile => "it is a lock file",
             Self::SourceMap => "it is a source map",
-            Self::DataUri => "most of it is encoded data",
+            Self::DataUri => "it is encoded data and little else",
             Self::Excluded => "`include`, `exclude` or `type` leaves it out",
             Self::TooLarge => "it is larger than the limit",
             Self::Secret => {

@@ -29,6 +29,17 @@ pub fn term_id(term: &str) -> TermId {
     xxh3_64(term.as_bytes()) as TermId
 }
 
+/// The id of a term where it stands in the name of a file. Texts that have it are counted apart, so that a word of a name
+/// stays as rare in texts as it is. Its inverse is itself.
+pub fn name_id(term: TermId) -> TermId {
+    term ^ 0x9E37_79B9
+}
+
+/// The ids by which `terms` are found in texts and in names of files.
+pub fn in_any_field(terms: &[TermId]) -> Vec<TermId> {
+    terms.iter().copied().chain(terms.iter().map(|term| name_id(*term))).collect()
+}
+
 /// Term frequencies of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermCounts {
@@ -45,7 +56,7 @@ impl TermCounts {
     }
 
     /// The terms that a chunk of a document is found by: those of its text, and those of the name of its file, which add
-    /// no length.
+    /// no length and are a [field of their own](name_id).
     pub fn of_chunk(text: &str, doc_id: &str) -> Self {
         Self::of_named(text, file_stem(doc_id))
     }
@@ -57,7 +68,7 @@ impl TermCounts {
             terms.length += run.length;
             ids.extend_from_slice(&run.ids);
         });
-        known::each_run(name, &mut |run| ids.extend_from_slice(&run.ids));
+        known::each_run(name, &mut |run| ids.extend(run.ids.iter().map(|id| name_id(*id))));
         ids.sort_unstable();
         for id in ids {
             match terms.counts.last_mut() {
@@ -73,9 +84,11 @@ impl TermCounts {
         self.count(term) > 0
     }
 
-    /// How often the term is there.
+    /// How often the term is there, in the text and in the name of the file.
     pub fn count(&self, term: TermId) -> u32 {
-        self.counts.binary_search_by_key(&term, |(id, _)| *id).map_or(0, |at| self.counts[at].1)
+        let count =
+            |term| self.counts.binary_search_by_key(&term, |(id, _)| *id).map_or(0, |at| self.counts[at].1);
+        count(term) + count(name_id(term))
     }
 
     /// The weight of a term that is there `count` times.

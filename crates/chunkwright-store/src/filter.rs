@@ -303,7 +303,7 @@ impl Test {
             Self::In(wanted) => wanted.iter().filter_map(Value::as_str).any(|wanted| wanted == text),
             Self::Prefix(prefix) => text.starts_with(prefix.as_str()),
             Self::Glob(pattern) => pattern.matches(text),
-            Self::Word(_) | Self::Phrase(_) => Wanted::of(self).is_some_and(|wanted| wanted.is_in(text, "")),
+            Self::Word(_) | Self::Phrase(_) => Wanted::of(self).is_some_and(|wanted| wanted.is_in(text)),
             Self::Range(range) => {
                 let holds = |bound: &Option<Value>, is: fn(&str, &str) -> bool| {
                     bound.as_ref().is_none_or(|bound| bound.as_str().is_some_and(|bound| is(text, bound)))

@@ -54,7 +54,6 @@ pub(crate) struct Search {
 
 const EXAMPLES: &str = "\
 Examples:
-  chunkwright search \"how is a lifetime elided?\"
   chunkwright search parse_config --mode lexical --filter language=rust
   chunkwright search retries --filter 'doc_id~docs/** and (category=api or token_count<200)'
   chunkwright search \"symbol:Report.render -path:tests/ how are pages numbered?\"

@@ -11,7 +11,7 @@ use super::{Mode, NameRanking, SearchError, SearchOptions, StageWatch, measured}
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
 use chunkwright_store::analysis;
-use chunkwright_store::bm25::{TermId, query_ids};
+use chunkwright_store::bm25::{TermId, in_any_field, query_ids};
 use chunkwright_store::cancel;
 use chunkwright_store::{Generation, Scored, Store, StoreError};
 
@@ -201,13 +201,14 @@ impl Asked<'_> {
         }
         if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
             let limit = options.candidates.max(options.top_k);
-            let stage = || store.lexical(generation, &self.ids, &options.filter, limit);
+            let stage = || store.lexical(generation, &in_any_field(&self.ids), &options.filter, limit);
             ranked.lexical = Some(measured(watch, "lexical", stage)?);
         }
         if options.names == NameRanking::First {
             let is_long = options.candidates.max(options.top_k) >= MOST_READ;
             let lexical = ranked.lexical.as_deref().filter(|_| is_long);
-            let query = (self.query, &*self.ids);
+            let terms = in_any_field(&self.ids);
+            let query = (self.query, &*terms);
             let stage = || Names::find(store, generation, query, &options.filter, lexical);
             ranked.names = measured(watch, "names", stage)?;
         }

@@ -251,8 +251,8 @@ impl QueryWords {
                             parts.extend(word.parts);
                             wholes.extend(word.wholes.into_iter().filter(|_| word.range == range));
                         }
-                        // `time out` is also one word, `TimeOut` only that.
-                        let is_two = surface.contains(' ') && surface.starts_with(char::is_alphabetic);
+                        // `time out` is also one word, and `Config.parse` a qualified name; `TimeOut` is only one.
+                        let is_two = surface.contains([' ', '.']) && surface.starts_with(char::is_alphabetic);
                         let (parts_share, rarity) =
                             if is_two { (1.0, own) } else { (PARTS, rarity(surface)) };
                         let letters = squeezed(surface);

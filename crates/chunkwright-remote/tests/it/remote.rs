@@ -11,7 +11,7 @@ use chunkwright_index::analysis::{self, terms};
 use chunkwright_index::bm25::query_ids;
 use chunkwright_index::{
     Access, Change, Filter, GenerationSpec, IndexError, IndexOptions, IndexReport, Model, NewDocument,
-    Outcome, Overlay, Pipeline, Store, StoreError, StoreLocation,
+    Outcome, Overlay, Pipeline, Prune, Store, StoreError, StoreLocation,
 };
 use chunkwright_models::text_hash;
 
@@ -360,7 +360,8 @@ fn a_record_that_chroma_loses_while_it_is_read_fails_no_request() {
 fn index(store: &Arc<dyn Store>, files: &Path) -> Result<(Vec<String>, IndexReport), IndexError> {
     let bag = Bag::with_sparse(8);
     let pipeline = Pipeline::new(Arc::clone(store), C, chunker(), "test").with_embedder(bag.clone());
-    let report = pipeline.index(&[files.to_owned()], &IndexOptions::default(), &|_| {})?;
+    let options = IndexOptions { prune: Prune::Keep, ..IndexOptions::default() };
+    let report = pipeline.index(&[files.to_owned()], &options, &|_| {})?;
     Ok((bag.take_texts(), report))
 }
 

@@ -32,8 +32,8 @@ impl Wanted {
         self.phrase.is_none()
     }
 
-    /// Returns whether a text of a document has it.
-    pub(super) fn is_in(&self, text: &str, doc_id: &str) -> bool {
+    /// Returns whether a text has it.
+    pub(super) fn is_in(&self, text: &str) -> bool {
         if self.terms.is_empty() {
             return false;
         }
@@ -45,7 +45,7 @@ impl Wanted {
         if demanded.is_empty() {
             return true;
         }
-        let terms = TermCounts::of_chunk(text, doc_id);
+        let terms = TermCounts::of(text);
         demanded.iter().all(|term| terms.has(*term))
     }
 }
@@ -142,10 +142,10 @@ pub(super) fn passes(fields: &dyn Fields, test: &Test) -> bool {
     if let Some(passes) = fields.has_words(test) {
         return passes;
     }
-    let read = |field| match fields.get(field) {
+    let read = match fields.get(Field::TEXT) {
         Got::Text(read) => read.to_owned(),
         Got::Value(value) => value.as_str().unwrap_or_default().to_owned(),
         _ => String::new(),
     };
-    Wanted::of(test).is_some_and(|wanted| wanted.is_in(&read(Field::TEXT), &read(Field::DOC_ID)))
+    Wanted::of(test).is_some_and(|wanted| wanted.is_in(&read))
 }

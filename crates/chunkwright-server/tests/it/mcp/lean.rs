@@ -92,7 +92,7 @@ async fn of_many_hits_the_first_are_whole_and_the_last_are_dropped() {
             }
             offset = next;
         }
-        assert!(found.iter().eq(hits.iter().map(|hit| &hit.record.content)), "{query}");
+        assert!(found.iter().eq(hits.iter().map(|hit| hit.record.shown())), "{query}");
     }
 }
 
