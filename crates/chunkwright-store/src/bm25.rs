@@ -35,11 +35,6 @@ pub fn name_id(term: TermId) -> TermId {
     term ^ 0x9E37_79B9
 }
 
-/// The ids by which `terms` are found in texts and in names of files.
-pub fn in_any_field(terms: &[TermId]) -> Vec<TermId> {
-    terms.iter().copied().chain(terms.iter().map(|term| name_id(*term))).collect()
-}
-
 /// Term frequencies of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermCounts {

@@ -38,6 +38,7 @@ pub const LANGUAGE: Language = Language {
         ("operator_declaration", Role::Function(SymbolKind::Method)),
         ("conversion_operator_declaration", Role::Function(SymbolKind::Method)),
         ("indexer_declaration", Role::Function(SymbolKind::Method)),
+        ("property_declaration", Role::Function(SymbolKind::Method)),
         ("lambda_expression", Role::Function(SymbolKind::Function)),
         ("anonymous_method_expression", Role::Function(SymbolKind::Function)),
         ("field_declaration", Role::Binding),

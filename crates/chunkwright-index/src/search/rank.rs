@@ -1,6 +1,7 @@
 //! Runs the stages of a search, before their rankings are fused.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use chunkwright::ChunkId;
 use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
@@ -10,8 +11,8 @@ use super::relevance::{QueryTerm, QueryWords};
 use super::{Mode, NameRanking, SearchError, SearchOptions, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
-use chunkwright_store::analysis;
-use chunkwright_store::bm25::{TermId, in_any_field, query_ids};
+use chunkwright_store::analysis::{self, TermKind};
+use chunkwright_store::bm25::{TermId, name_id, query_ids, term_id};
 use chunkwright_store::cancel;
 use chunkwright_store::{Generation, Scored, Store, StoreError};
 
@@ -117,12 +118,28 @@ pub(super) struct Asked<'q> {
     pub(super) terms: Vec<String>,
     /// Their numbers.
     pub(super) ids: Vec<TermId>,
+    /// The numbers by which chunks are found: of terms in texts, and in names of files.
+    fields: Vec<TermId>,
     pub(super) words: QueryWords,
     /// The vectors, and the reason a sparse vector is missing; `None` if not requested or unavailable.
     vectors: Option<(Embedding, Option<String>)>,
     /// The reason why the vectors are unavailable.
     degraded: Option<String>,
     dense_share: f64,
+}
+
+/// The numbers of the terms that may be in the name of a file: of a name with symbols, such as `C++`, not its plain words.
+fn names(terms: &[QueryTerm]) -> Vec<TermId> {
+    let symbols: Vec<_> = terms.iter().filter(|term| term.kind == TermKind::Symbol).collect();
+    let is_plain = |term: &QueryTerm| {
+        let is_in = |outer: &Range<usize>| outer.start <= term.range.start && term.range.end <= outer.end;
+        term.kind != TermKind::Symbol && symbols.iter().any(|symbol| is_in(&symbol.range))
+    };
+    let mut ids: Vec<TermId> =
+        terms.iter().filter(|term| !is_plain(term)).map(|term| name_id(term_id(&term.text))).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }
 
 /// Analyses and embeds a query, once for all rankings of it.
@@ -140,11 +157,14 @@ pub(super) fn ask<'q>(
     let mut found = Vec::new();
     analysis::analyze(query, &mut |term| found.push(QueryTerm::from(term)));
     let words = QueryWords::of_terms(query, &found);
+    let in_names = names(&found);
     let mut terms: Vec<String> = found.into_iter().map(|term| term.text).collect();
     let ids = query_ids(&terms);
+    let fields = ids.iter().copied().chain(in_names).collect();
     let mut seen = HashSet::new();
     terms.retain(|term| seen.insert(term.clone()));
-    let mut asked = Asked { query, terms, ids, words, vectors: None, degraded: None, dense_share: 0.0 };
+    let mut asked =
+        Asked { query, terms, ids, fields, words, vectors: None, degraded: None, dense_share: 0.0 };
     if options.mode != Mode::Lexical {
         asked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
         match query_vectors(generation, embedder, query) {
@@ -201,14 +221,13 @@ impl Asked<'_> {
         }
         if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
             let limit = options.candidates.max(options.top_k);
-            let stage = || store.lexical(generation, &in_any_field(&self.ids), &options.filter, limit);
+            let stage = || store.lexical(generation, &self.fields, &options.filter, limit);
             ranked.lexical = Some(measured(watch, "lexical", stage)?);
         }
         if options.names == NameRanking::First {
             let is_long = options.candidates.max(options.top_k) >= MOST_READ;
             let lexical = ranked.lexical.as_deref().filter(|_| is_long);
-            let terms = in_any_field(&self.ids);
-            let query = (self.query, &*terms);
+            let query = (self.query, &*self.fields);
             let stage = || Names::find(store, generation, query, &options.filter, lexical);
             ranked.names = measured(watch, "names", stage)?;
         }
