@@ -334,7 +334,7 @@ fn check_seen(seen: &Value, version: &str) {
     assert!(seen["instructions"].as_str().unwrap().contains("`fetch`"));
     let result = &seen["search"]["results"][0];
     assert_eq!(result["doc_id"], "en/ferry-harbour.md");
-    // Below the front matter, which is no text.
+    // What is shown leaves the front matter out.
     assert!(seen["fetch"]["text"].as_str().unwrap().ends_with(result["content"].as_str().unwrap()));
     assert_eq!((&seen["failed"][0], &seen["wrong"][0]), (&json!(true), &json!(true)));
     assert_eq!(seen["outline"]["rows"][0]["kind"], "document");

@@ -14,7 +14,7 @@ struct Scope {
     known: usize,
     /// Those whose files are gone, or left out by a run that removes such documents.
     gone: Vec<String>,
-    /// Number of those that keep their documents although this run leaves them out.
+    /// Number of documents that stay although this run leaves their files out.
     left_out: usize,
 }
 

@@ -45,7 +45,7 @@ async fn the_official_client_reads_the_index_over_http() {
         assert!(text.contains("ferry"), "{text}");
         if query.is_empty() {
             assert_eq!(seen["tools"], json!(["search", "fetch", "outline", "references", "status"]));
-            // Below the front matter, which is no text.
+            // What is shown leaves the front matter out.
             assert!(text.ends_with(seen["search"]["results"][0]["content"].as_str().unwrap()));
             assert!(seen["text"].as_str().unwrap().contains("\n```\n"), "{seen}");
             assert_eq!(seen["resources"][0], "chunk://default/README.md");
