@@ -117,6 +117,10 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
         store.write(&generation, &changes)?;
         spent += start.elapsed();
     }
+    // The end of a run, which persists the search index.
+    let start = Instant::now();
+    store.switch(&generation)?;
+    spent += start.elapsed();
     println!("\n{size} chunks of {dimension} numbers");
     println!("  written, chunks a second (with vectors)   {:>12.0}", size as f64 / spent.as_secs_f64());
 

@@ -33,7 +33,10 @@ pub static STORES: &[StoreKind] = &[
         name: "sqlite",
         summary: "a folder on disk, with no server to run; the default",
         schemes: &[],
-        open: |place, access| Ok(Arc::new(SqliteStore::open(Path::new(&place.location), access)?)),
+        open: |place, access| {
+            let store = SqliteStore::open(Path::new(&place.location), access)?;
+            Ok(Arc::new(store.with_memory(place.memory)))
+        },
     },
     StoreKind {
         name: "memory",

@@ -42,6 +42,7 @@ use chunkwright_models::TextHash;
 use chunkwright_store::bm25::TermId;
 use chunkwright_store::documents::{DocumentsBehind, ListedDocuments, Totals};
 use chunkwright_store::error::{check_model, unknown_collection};
+use chunkwright_store::index::disk::NoDisk;
 use chunkwright_store::local_cache::SqliteCache;
 use chunkwright_store::name::checked_name;
 use chunkwright_store::vector::{check_sparse, check_vector};
@@ -387,7 +388,7 @@ impl ChunkStore for RemoteStore {
         if compares {
             return Ok(found);
         }
-        self.ranked_here(generation, filter, |index, passing| index.sparse(query, passing, limit))
+        self.ranked_here(generation, filter, |index, passing| index.sparse(query, passing, limit, &NoDisk))
     }
 
     fn lexical(
@@ -406,7 +407,7 @@ impl ChunkStore for RemoteStore {
         if knows_words {
             return Ok(found);
         }
-        self.ranked_here(generation, filter, |index, passing| index.lexical(terms, passing, limit))
+        self.ranked_here(generation, filter, |index, passing| index.lexical(terms, passing, limit, &NoDisk))
     }
 }
 

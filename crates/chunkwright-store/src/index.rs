@@ -3,14 +3,19 @@
 //! It is derived from the store at the first search and updated by whole documents: the only changes are that a version
 //! of a document is added or removed. So the index differs from a newly built one only in the order of its rows, on
 //! which no ranking depends.
+//!
+//! A store may persist the first rows of an index, whose postings are then read [from disk](disk), as are vectors.
 
 mod bits;
 mod dense;
+pub mod disk;
+mod part;
 mod postings;
 mod shared;
 mod sketch;
 mod sparse;
 mod stretches;
+mod whole;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -25,7 +30,10 @@ use crate::scored::Scored;
 use bits::Bits;
 use dense::Dense;
 pub use dense::dot;
-pub(super) use shared::SharedIndex;
+pub(crate) use dense::{MANY, STRETCH};
+use disk::{Disk, DiskPart};
+pub(crate) use postings::List;
+pub(super) use shared::{Coverage, SharedIndex, Stamp, Turn};
 use sparse::Sparse;
 use words::Words;
 
@@ -52,6 +60,14 @@ pub struct SearchIndex {
     dense: Dense,
     sparse: Sparse,
     words: Words,
+    on_disk: DiskRows,
+}
+
+/// The first rows, whose postings are on disk.
+#[derive(Clone, Debug, Default)]
+struct DiskRows {
+    rows: u32,
+    parts: Vec<DiskPart>,
 }
 
 #[derive(Debug)]
@@ -121,6 +137,8 @@ pub struct NewRow<'a> {
     pub sparse: &'a [(u32, f32)],
     /// Whether searches find it.
     pub enabled: bool,
+    /// The key of its vector, where that is on disk too.
+    pub vector: Option<i64>,
 }
 
 /// The versions of documents that were removed.
@@ -138,10 +156,11 @@ struct Places {
 impl Places {
     const GONE: u32 = u32::MAX;
 
-    fn of_live(live: &Bits, rows: usize) -> Self {
+    /// Rows that are live, and the first `persisted`, which stay where they are.
+    fn of_live(live: &Bits, rows: usize, persisted: usize) -> Self {
         let mut next = 0;
         let place = |row| {
-            let place = if live.has(row) { next } else { return Self::GONE };
+            let place = if row < persisted || live.has(row) { next } else { return Self::GONE };
             next += 1;
             place
         };
@@ -179,7 +198,12 @@ impl Selection {
 impl SearchIndex {
     /// An empty index of vectors of this dimension; 0 if there are none.
     pub fn new(dimension: usize) -> Self {
-        Self { dense: Dense::new(dimension), ..Self::default() }
+        Self { dense: Dense::new(dimension, false), ..Self::default() }
+    }
+
+    /// As [`new`](Self::new), of vectors that are on disk too.
+    pub(super) fn persistent(dimension: usize) -> Self {
+        Self { dense: Dense::new(dimension, true), ..Self::default() }
     }
 
     /// Number of rows, whether they are live or not.
@@ -209,7 +233,7 @@ impl SearchIndex {
         if let Some(at) = self.add(row.id, facts, row.enabled, true) {
             self.words.push(at, row.terms);
             self.sparse.push(at, row.sparse);
-            self.dense.push(vector);
+            self.dense.push(vector, row.vector);
         }
     }
 
@@ -258,10 +282,34 @@ impl SearchIndex {
                 self.add(id, facts[known as usize], other.enabled.has(row as usize), false);
             }
         }
+        let parts =
+            other.on_disk.parts.into_iter().map(|part| DiskPart { first: first + part.first, ..part });
+        self.on_disk.parts.extend(parts);
+        if other.on_disk.rows > 0 {
+            self.on_disk.rows = first + other.on_disk.rows;
+        }
         self.words.append(first, other.words);
         self.sparse.append(first, other.sparse);
         self.dense.append(other.dense);
         self.finish();
+    }
+
+    /// Drops all rows but the first `rows`, which are persisted.
+    fn cut(&mut self, rows: u32) {
+        let documents = self.documents.partition_point(|document| document.rows.start < rows);
+        for document in self.documents.drain(documents..) {
+            self.live.remove(&document.version);
+        }
+        self.shown = documents;
+        self.rows.truncate(rows as usize);
+        self.live_rows.truncate(rows as usize);
+        self.live_count = self.live_rows.count_below(rows as usize);
+        self.enabled.truncate(rows as usize);
+        self.dense.truncate(rows as usize);
+        self.sparse.clear();
+        self.words.truncate(rows as usize);
+        self.on_disk.parts.retain(|part| part.first < rows);
+        self.on_disk.rows = rows;
     }
 
     /// Removes the documents that are gone, and shows those that were [added](Self::append).
@@ -313,28 +361,37 @@ impl SearchIndex {
 
     /// Returns whether enough rows are dead to make [compacting](Self::compacted) worthwhile.
     pub fn is_fragmented(&self) -> bool {
-        self.live_count * 4 < self.rows.len() * 3
+        let persisted = self.on_disk.rows as usize;
+        let dead_on_disk = persisted - self.live_rows.count_below(persisted);
+        (self.live_count + dead_on_disk) * 4 < self.rows.len() * 3
     }
 
-    /// A copy without the rows of removed documents.
+    /// A copy without the rows of removed documents, but for those that are persisted.
     pub fn compacted(&self) -> Self {
-        let places = Places::of_live(&self.live_rows, self.rows.len());
+        let places = Places::of_live(&self.live_rows, self.rows.len(), self.on_disk.rows as usize);
         let mut index = Self {
             dense: self.dense.moved(&places),
             sparse: self.sparse.moved(&places),
             words: self.words.moved(&places),
+            on_disk: self.on_disk.clone(),
             ..Self::default()
         };
         let mut facts: Vec<Option<u32>> = vec![None; self.facts.len()];
         let is_live = |at: u32| self.live.get(&self.documents[at as usize].version) == Some(&at);
-        for at in (0..self.documents.len() as u32).filter(|at| is_live(*at)) {
+        for at in 0..self.documents.len() as u32 {
             let Document { doc_id, version, rows } = &self.documents[at as usize];
+            if rows.start >= self.on_disk.rows && !is_live(at) {
+                continue;
+            }
             index.begin(*version, doc_id);
             for row in rows.clone() {
                 let Row { id, facts: old, .. } = self.rows[row as usize];
                 let new = *facts[old as usize]
                     .get_or_insert_with(|| index.intern(self.facts[old as usize].clone()));
                 index.add(id, new, self.enabled.has(row as usize), true);
+            }
+            if !is_live(at) {
+                index.remove(*version);
             }
         }
         index
@@ -346,11 +403,12 @@ impl SearchIndex {
     /// # Errors
     ///
     /// Errors of reading.
-    pub fn passing<E>(
+    pub fn passing(
         &self,
         filter: &Filter,
-        by_record: impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, E>,
-    ) -> Result<Selection, E> {
+        disk: &dyn Disk,
+        by_record: impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, StoreError>,
+    ) -> Result<Selection, StoreError> {
         let whole = self.live_count == self.rows.len() && self.enabled.all();
         if whole && filter.is_empty() && !self.has_artifacts {
             return Ok(Selection::All);
@@ -363,7 +421,7 @@ impl SearchIndex {
         }
         let mut words = Vec::new();
         for test in filter.of_words() {
-            words.push((test, self.having(test, &rows, &by_record)?));
+            words.push((test, self.having(test, &rows, disk, &by_record)?));
         }
         if !filter.is_empty() || self.has_artifacts {
             // Rows with the same facts in one document are decided once, unless their words decide.
@@ -383,15 +441,16 @@ impl SearchIndex {
     }
 
     /// The rows among `rows` whose text passes a test of words. Only texts that have all the words of a phrase are read.
-    fn having<E>(
+    fn having(
         &self,
         test: &Test,
         rows: &Bits,
-        by_record: &impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, E>,
-    ) -> Result<Bits, E> {
+        disk: &dyn Disk,
+        by_record: &impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, StoreError>,
+    ) -> Result<Bits, StoreError> {
         let Some(wanted) = Wanted::of(test) else { return Ok(Bits::default()) };
-        let mut having: Vec<usize> =
-            self.words.having(&wanted.terms).into_iter().map(|row| row as usize).collect();
+        let found = self.words.having(&wanted.terms, (&self.on_disk.parts, disk))?;
+        let mut having: Vec<usize> = found.into_iter().map(|row| row as usize).collect();
         having.retain(|row| rows.has(*row));
         if !wanted.is_of_terms() && !having.is_empty() {
             let ids: Vec<ChunkId> = having.iter().map(|row| self.rows[*row].id).collect();
@@ -407,9 +466,11 @@ impl SearchIndex {
         query: &[f32],
         passing: &Selection,
         limit: usize,
+        disk: &dyn Disk,
     ) -> Result<Vec<Scored>, StoreError> {
         cancel::check()?;
-        Ok(self.dense.search(query, passing, limit, |row| self.rows[row].id))
+        let version = |row: usize| self.documents[self.rows[row].document as usize].version;
+        self.dense.search(query, passing, limit, disk, (|row: usize| self.rows[row].id, version))
     }
 
     /// The `limit` rows with the greatest dot product with the sparse vector `query`, of those that have a token
@@ -423,8 +484,10 @@ impl SearchIndex {
         query: &[(u32, f32)],
         passing: &Selection,
         limit: usize,
+        disk: &dyn Disk,
     ) -> Result<Vec<Scored>, StoreError> {
-        self.sparse.search(query, self.rows.len(), passing, limit, |row| self.rows[row].id)
+        let disk = (&*self.on_disk.parts, disk);
+        self.sparse.search(query, self.rows.len(), (passing, limit), disk, |row| self.rows[row].id)
     }
 
     /// The `limit` rows that BM25 ranks first; equal scores by chunk id.
@@ -437,8 +500,9 @@ impl SearchIndex {
         terms: &[TermId],
         passing: &Selection,
         limit: usize,
+        disk: &dyn Disk,
     ) -> Result<Vec<Scored>, StoreError> {
-        self.words.search(terms, self, passing, limit)
+        self.words.search(terms, self, (passing, limit), disk)
     }
 }
 
@@ -459,6 +523,7 @@ pub fn top(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::disk::NoDisk;
 
     /// Adds a document of `chunks` chunks, all made of its version.
     fn add(index: &mut SearchIndex, version: i64, chunks: u32) {
@@ -479,7 +544,7 @@ mod tests {
             let sparse = [(number % 5, 1.5), (5 + number % 3, 0.5)];
             let id = ChunkId(u128::from(number).to_be_bytes());
             let enabled = !number.is_multiple_of(17);
-            let row = NewRow { id, facts, terms: &terms, sparse: &sparse, enabled };
+            let row = NewRow { id, facts, terms: &terms, sparse: &sparse, enabled, vector: None };
             let vector = [number as f32 % 19.0, 1.0, -(number as f32 % 23.0)];
             index.push(&row, (!number.is_multiple_of(9)).then(|| vector.into_iter()));
         }
@@ -492,7 +557,7 @@ mod tests {
         let mut worn = SearchIndex::new(3);
         (1..400).for_each(|version| add(&mut worn, version, version as u32 % 40));
         worn.finish();
-        assert!(worn.rows.len() > dense::MANY, "sketches are moved too");
+        assert!(worn.rows.len() > MANY, "sketches are moved too");
         worn.retain(&versions);
         assert!(worn.is_fragmented());
         let mut tidied = worn.compacted();
@@ -511,12 +576,14 @@ mod tests {
         let filter = Filter::parse("symbol = symbol1").expect("a filter");
         for filter in [Filter::default(), filter] {
             let found = |index: &SearchIndex| {
-                let passing = index.passing(&filter, |_, _| Err(())).expect("a quick filter");
+                let passing = index
+                    .passing(&filter, &NoDisk, |_, _| Err(StoreError::ReadOnly))
+                    .expect("a quick filter");
                 let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
                 (
-                    index.lexical(&terms, &passing, 50).expect("ranked"),
-                    index.dense(&[0.3, 0.2, -0.9], &passing, 50).expect("ranked"),
-                    index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50).expect("ranked"),
+                    index.lexical(&terms, &passing, 50, &NoDisk).expect("ranked"),
+                    index.dense(&[0.3, 0.2, -0.9], &passing, 50, &NoDisk).expect("ranked"),
+                    index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50, &NoDisk).expect("ranked"),
                 )
             };
             assert_eq!(found(&tidied), found(&fresh));
@@ -534,12 +601,14 @@ mod tests {
         };
         let live = |versions: std::ops::Range<i64>| Gone::AllBut(versions.collect());
         let found = |index: &SearchIndex| {
-            let passing = index.passing(&Filter::default(), |_, _| Err(())).expect("a quick filter");
+            let passing = index
+                .passing(&Filter::default(), &NoDisk, |_, _| Err(StoreError::ReadOnly))
+                .expect("a quick filter");
             let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
             (
-                index.lexical(&terms, &passing, 50).expect("ranked"),
-                index.dense(&[0.3, 0.2, -0.9], &passing, 50).expect("ranked"),
-                index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50).expect("ranked"),
+                index.lexical(&terms, &passing, 50, &NoDisk).expect("ranked"),
+                index.dense(&[0.3, 0.2, -0.9], &passing, 50, &NoDisk).expect("ranked"),
+                index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50, &NoDisk).expect("ranked"),
             )
         };
         let mut index = SearchIndex::default();

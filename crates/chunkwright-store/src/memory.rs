@@ -25,6 +25,7 @@ use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
 use crate::error::{StoreError, check_model, no_collection, unknown_collection, unknown_generation};
 use crate::filter::Filter;
 use crate::generation::{Collection, Generation, GenerationSpec, Model};
+use crate::index::disk::NoDisk;
 use crate::index::{SearchIndex, Selection};
 use crate::list::PageBuilder;
 use crate::list::{ChunkPage, Direction, ListRequest, ListedChunk, SortKey};
@@ -124,7 +125,7 @@ impl MemoryStore {
                 None => held.chunks().filter_map(passes).collect::<Result<HashSet<_>, StoreError>>(),
             }
         };
-        let passing = index.passing(filter, by_record)?;
+        let passing = index.passing(filter, &NoDisk, by_record)?;
         search(index, &passing)
     }
 }
@@ -410,7 +411,7 @@ impl ChunkStore for MemoryStore {
     ) -> Result<Vec<Scored>, StoreError> {
         let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
         check_vector(query, model.dimension)?;
-        self.search(generation, filter, |index, passing| index.dense(query, passing, limit))
+        self.search(generation, filter, |index, passing| index.dense(query, passing, limit, &NoDisk))
     }
 
     fn sparse(
@@ -421,7 +422,7 @@ impl ChunkStore for MemoryStore {
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
         check_sparse(query)?;
-        self.search(generation, filter, |index, passing| index.sparse(query, passing, limit))
+        self.search(generation, filter, |index, passing| index.sparse(query, passing, limit, &NoDisk))
     }
 
     fn lexical(
@@ -431,7 +432,7 @@ impl ChunkStore for MemoryStore {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
-        self.search(generation, filter, |index, passing| index.lexical(terms, passing, limit))
+        self.search(generation, filter, |index, passing| index.lexical(terms, passing, limit, &NoDisk))
     }
 }
 

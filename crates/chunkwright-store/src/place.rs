@@ -7,7 +7,7 @@ use chunkwright_http::{HttpOptions, Secret};
 use crate::error::StoreError;
 
 /// The location of a store, with the options to open it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct StoreLocation {
     /// A folder, or an address such as `qdrant://HOST:6333?prefix=team_`.
     pub location: String,
@@ -19,9 +19,28 @@ pub struct StoreLocation {
     pub lock: Option<PathBuf>,
     /// Timeouts and retries of calls to a server.
     pub http: HttpOptions,
+    /// Most bytes of what searches read of a folder's store that stay in memory, posting lists and vectors. What they
+    /// need of every chunk comes on top: about 100 bytes, and a bit for each dimension of its vector.
+    pub memory: u64,
+}
+
+impl Default for StoreLocation {
+    fn default() -> Self {
+        Self {
+            location: String::new(),
+            key: None,
+            cache: PathBuf::new(),
+            lock: None,
+            http: HttpOptions::default(),
+            memory: Self::MEMORY,
+        }
+    }
 }
 
 impl StoreLocation {
+    /// The default of `memory`: half of it holds the vectors of 170,000 chunks by a model of 384 dimensions.
+    pub const MEMORY: u64 = 512 << 20;
+
     /// A folder on this machine.
     pub fn folder(path: &Path) -> Self {
         Self { location: path.display().to_string(), cache: path.to_owned(), ..Self::default() }

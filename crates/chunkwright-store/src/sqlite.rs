@@ -14,7 +14,10 @@ pub(super) mod cache;
 mod check;
 mod collections;
 mod derived;
+mod disk;
 mod documents;
+mod persist;
+
 mod list;
 mod read;
 mod readers;
@@ -27,7 +30,7 @@ mod stored;
 mod write;
 
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +57,7 @@ use crate::list::{ChunkPage, ListRequest, SortKey};
 use crate::name::{checked_name, normalized_name, parse_name};
 use crate::overlay::{Overlay, Overlays};
 use crate::past_run::PastRun;
+use crate::place::StoreLocation;
 use crate::scored::Scored;
 use crate::source::{SourcePart, SourceRange};
 use crate::statistics::{Statistics, StatisticsRequest};
@@ -62,6 +66,7 @@ pub use backup::Damaged;
 use chunkwright_models::TextHash;
 use collections::Counts;
 use derived::SharedColumns;
+use disk::DiskCache;
 use readers::Readers;
 use recent::Recent;
 use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, prepare};
@@ -83,6 +88,11 @@ pub struct SqliteStore {
     writer: Option<Writer>,
     /// Search indexes, by generation.
     indexes: Mutex<HashMap<i64, Arc<SharedIndex>>>,
+    /// Generations whose persisted index could not be read.
+    unreadable: Mutex<HashSet<i64>>,
+    /// Posting lists and vectors that were read last.
+    disk: DiskCache,
+    limits: persist::Limits,
     /// Columns for lists and statistics, by generation.
     columns: Mutex<HashMap<i64, Arc<RwLock<SharedColumns>>>>,
     /// Cached document counts.
@@ -125,6 +135,12 @@ impl SqliteStore {
     /// Name of the file in the store's folder.
     pub const FILE: &str = "chunkwright.sqlite3";
 
+    /// Sets the [`memory`](StoreLocation::memory) of a location.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Self { disk: DiskCache::of(bytes), ..self }
+    }
+
     /// Opens the store in the folder `path`. Opening to write creates a missing store, and migrates one of an older
     /// layout to this program's.
     ///
@@ -164,6 +180,9 @@ impl SqliteStore {
             writer,
             readers: Readers::default(),
             indexes: Mutex::default(),
+            unreadable: Mutex::default(),
+            disk: DiskCache::of(StoreLocation::MEMORY),
+            limits: persist::Limits::default(),
             columns: Mutex::default(),
             totals: Totals::default(),
             counts: Counts::default(),
@@ -244,6 +263,19 @@ impl SqliteStore {
         result
     }
 
+    /// As [`write_with`](Self::write_with), but only while the right to write is held; else nothing is done.
+    fn write_if_claimed<T>(
+        &self,
+        body: impl FnOnce(&Transaction<'_>) -> Result<(T, Commit), StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(writer) = &self.writer else { return Ok(None) };
+        let mut connection = writer.connection.lock();
+        if writer.lock.lock().is_none() {
+            return Ok(None);
+        }
+        transact(&mut connection, body).map(Some)
+    }
+
     /// Runs `body` as one transaction, which is rolled back if `body` fails or returns that nothing changed.
     fn write_with<T>(
         &self,
@@ -251,15 +283,21 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         let writer = self.writer.as_ref().ok_or(StoreError::ReadOnly)?;
         writer.claim()?;
-        let mut connection = writer.connection.lock();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let (value, commit) = body(&transaction)?;
-        match commit {
-            Commit::Yes => transaction.commit()?,
-            Commit::NothingChanged => transaction.rollback()?,
-        }
-        Ok(value)
+        transact(&mut writer.connection.lock(), body)
     }
+}
+
+fn transact<T>(
+    connection: &mut Connection,
+    body: impl FnOnce(&Transaction<'_>) -> Result<(T, Commit), StoreError>,
+) -> Result<T, StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let (value, commit) = body(&transaction)?;
+    match commit {
+        Commit::Yes => transaction.commit()?,
+        Commit::NothingChanged => transaction.rollback()?,
+    }
+    Ok(value)
 }
 
 /// Whether a transaction has anything to commit.
@@ -306,12 +344,14 @@ impl GenerationStore for SqliteStore {
     }
 
     fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
+        // Without it, the index is read from the documents, and the next run tries again.
+        let _ = self.persist_index(generation);
         let before = self.lookup(&generation.collection).ok().flatten();
         let before = before.filter(|before| before.number != generation.number);
         let is_searched = |before: &Generation| self.indexes.lock().contains_key(&before.number);
         if before.as_ref().is_some_and(is_searched) {
             // Builds the index now, so that no search waits for it. The first search reports a failure again.
-            let _ = self.read(|transaction| self.with_index(transaction, generation, |_| Ok(())));
+            let _ = self.read(|transaction| self.with_index(transaction, generation, |_, _| Ok(())));
         }
         self.write_with(|transaction| write::switch(transaction, generation))?;
         // Searches that began before the switch continue with the previous generation.
@@ -467,7 +507,7 @@ impl ChunkStore for SqliteStore {
     ) -> Result<Vec<Scored>, StoreError> {
         let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
         check_vector(query, model.dimension)?;
-        self.search(generation, filter, |index, passing| index.dense(query, passing, limit))
+        self.search(generation, filter, |index, passing, disk| index.dense(query, passing, limit, disk))
     }
 
     fn sparse(
@@ -478,7 +518,7 @@ impl ChunkStore for SqliteStore {
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
         check_sparse(query)?;
-        self.search(generation, filter, |index, passing| index.sparse(query, passing, limit))
+        self.search(generation, filter, |index, passing, disk| index.sparse(query, passing, limit, disk))
     }
 
     fn lexical(
@@ -488,7 +528,7 @@ impl ChunkStore for SqliteStore {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
-        self.search(generation, filter, |index, passing| index.lexical(terms, passing, limit))
+        self.search(generation, filter, |index, passing, disk| index.lexical(terms, passing, limit, disk))
     }
 }
 
@@ -514,7 +554,12 @@ impl OverlayStore for SqliteStore {
     }
 
     fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError> {
-        self.write_with(|transaction| write::add_run(transaction, &normalized_name(collection), run))
+        self.write_with(|transaction| write::add_run(transaction, &normalized_name(collection), run))?;
+        // The end of a run. If the index cannot be persisted, the next run tries again.
+        if let Some(generation) = self.lookup(collection)? {
+            let _ = self.persist_index(&generation);
+        }
+        Ok(())
     }
 }
 

@@ -13,6 +13,7 @@ use crate::entry::{self, Kind};
 use chunkwright_store::cancel;
 use chunkwright_store::error::unknown_generation;
 use chunkwright_store::filter::facts;
+use chunkwright_store::index::disk::NoDisk;
 use chunkwright_store::index::{NewRow, SearchIndex, Selection, top};
 use chunkwright_store::{DocumentInfo, Filter, Generation, Scored, StoreError, StoredChunk, StoredDocument};
 
@@ -200,7 +201,7 @@ impl RemoteStore {
                 **passed = Some((Arc::clone(&live), filter.clone(), ids.clone()));
                 Ok(ids)
             };
-        let passing = index.passing(filter, by_record)?;
+        let passing = index.passing(filter, &NoDisk, by_record)?;
         rank(index, &passing)
     }
 
@@ -226,7 +227,7 @@ impl RemoteStore {
                     let symbols = point.symbols();
                     let facts = facts(&point.record, &symbols);
                     let Point { id, ref terms, ref sparse, enabled, .. } = point;
-                    let row = NewRow { id, facts, terms, sparse, enabled };
+                    let row = NewRow { id, facts, terms, sparse, enabled, vector: None };
                     index.push(&row, None::<std::iter::Empty<f32>>);
                 }
             })?;

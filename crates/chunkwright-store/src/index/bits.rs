@@ -23,6 +23,25 @@ impl Bits {
         self.len += 1;
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Number of members below `end`.
+    pub(super) fn count_below(&self, end: usize) -> usize {
+        let whole: usize = self.words[..end / 64].iter().map(|word| word.count_ones() as usize).sum();
+        whole + (end / 64 * 64..end).filter(|at| self.has(*at)).count()
+    }
+
+    /// Drops what is not below `len`.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.words.truncate(len.div_ceil(64));
+        if let Some(last) = self.words.last_mut().filter(|_| !len.is_multiple_of(64)) {
+            *last &= (1 << (len % 64)) - 1;
+        }
+        self.len = len;
+    }
+
     pub(super) fn extend(&mut self, other: &Self) {
         (0..other.len).for_each(|at| self.push(other.has(at)));
     }

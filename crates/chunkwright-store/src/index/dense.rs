@@ -1,78 +1,191 @@
-//! Ranking by dot product over vectors that lie in memory.
+//! Ranking by dot product.
 //!
 //! Few vectors are all compared. Of many, [sketches](super::sketch) are read first, and the best estimates are then compared
 //! exactly. Filters come before everything, so a filter never costs an answer.
+//!
+//! Where vectors are on disk too, they are in memory only until they have a sketch, and then those of the best estimates
+//! are read.
+
+use std::cmp::Ordering;
 
 use chunkwright::ChunkId;
 use multiversion::multiversion;
 
 use super::bits::Bits;
-use super::sketch::{Levels, RUN, Sketches, first};
+use super::disk::{Disk, DiskVector};
+use super::sketch::{Best, Levels, Sketches, mean};
 use super::stretches::stretches;
+use super::whole::Whole;
 use super::{Places, Selection, top};
+use crate::error::StoreError;
 use crate::scored::Scored;
 
-/// Rows whose vectors and sketches one thread compares before a second thread pays off: about half a millisecond.
+/// Rows whose vectors one thread compares before a second thread pays off: about half a millisecond.
 const COMPARED: usize = 4_096;
-const LOOKED_AT: usize = 256 * RUN;
+/// Rows whose sketches one thread compares before a second one does.
+const LOOKED_AT: usize = 131_072;
 
 /// From this number of rows on, sketches are read first.
-pub(super) const MANY: usize = 5_000;
+pub(crate) const MANY: usize = 5_000;
+
+/// Most rows whose sketches have one mean.
+pub(crate) const STRETCH: usize = 65_536;
+/// Rows that a mean is made of, at least. Fewer have the one before.
+const MEAN_OF: usize = 4_096;
 
 /// Exact comparisons for each wanted result, and their least number over all rows. Measured: see `eval/search.md`.
 const EXACT_PER_RESULT: usize = 10;
 const LEAST_EXACT: usize = 1_000;
 const ROWS_PER_EXACT: usize = 100;
 
+/// Vectors on disk are read from the best estimate on, so many at once beside two for each wanted result, until the next
+/// one is this many standard deviations of the estimates' errors below what is wanted.
+const READ_AT_ONCE: usize = 128;
+const DEVIATIONS: f64 = 4.5;
+
 /// The vectors of rows.
 #[derive(Debug, Default)]
 pub(super) struct Dense {
     /// Length of each vector; 0 where there are none.
     dimension: usize,
-    /// One vector per row; zeros where a row has none.
-    vectors: Vec<f32>,
     /// Rows that have one.
     has: Bits,
+    /// The vectors of the rows from `first_held` on; zeros where a row has none.
+    held: Vec<f32>,
+    first_held: usize,
+    /// The key of each row's vector, where vectors are on disk too; 0 where a row has none.
+    keys: Option<Vec<i64>>,
+    sketches: Vec<Stretch>,
+    whole: Whole,
+}
+
+/// Rows with sketches around one mean.
+#[derive(Debug)]
+struct Stretch {
+    first: usize,
     sketches: Sketches,
 }
 
+impl Stretch {
+    fn end(&self) -> usize {
+        self.first + self.sketches.len()
+    }
+}
+
 impl Dense {
-    pub(super) fn new(dimension: usize) -> Self {
-        Self { dimension, ..Self::default() }
+    /// No vectors yet; `on_disk` says whether they are on disk too.
+    pub(super) fn new(dimension: usize, on_disk: bool) -> Self {
+        Self { dimension, keys: on_disk.then(Vec::new), ..Self::default() }
     }
 
-    /// Adds the vector of the next row.
-    pub(super) fn push<V: Iterator<Item = f32>>(&mut self, vector: Option<V>) {
-        let end = self.vectors.len() + self.dimension;
+    fn rows(&self) -> usize {
+        self.has.len()
+    }
+
+    /// Number of rows that have a sketch.
+    fn sketched(&self) -> usize {
+        self.sketches.last().map_or(0, Stretch::end)
+    }
+
+    /// Adds the vector of the next row, which has this key.
+    pub(super) fn push<V: Iterator<Item = f32>>(&mut self, vector: Option<V>, key: Option<i64>) {
+        let end = self.held.len() + self.dimension;
         self.has.push(vector.is_some() && self.dimension > 0);
         if let Some(vector) = vector {
-            self.vectors.extend(vector.take(self.dimension));
+            self.held.extend(vector.take(self.dimension));
         }
-        self.vectors.resize(end, 0.0);
+        self.held.resize(end, 0.0);
+        if let Some(keys) = &mut self.keys {
+            keys.push(key.unwrap_or_default());
+            if self.rows() - self.first_held >= 2 * MEAN_OF {
+                self.sketch();
+            }
+        }
     }
 
     /// Adds the vectors of other rows, of the same dimension.
     pub(super) fn append(&mut self, other: Self) {
-        self.vectors.extend(other.vectors);
+        let first = self.rows();
+        if let Some(keys) = &mut self.keys {
+            keys.extend(other.keys.unwrap_or_default());
+            if other.first_held > 0 {
+                self.sketch_all();
+                let moved = other.sketches.into_iter();
+                self.sketches.extend(moved.map(|it| Stretch { first: first + it.first, ..it }));
+                self.first_held = first + other.first_held;
+            }
+        }
         self.has.extend(&other.has);
+        self.held.extend(other.held);
+    }
+
+    /// Drops all but the first rows, which have sketches.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        self.has.truncate(rows);
+        if let Some(keys) = &mut self.keys {
+            keys.truncate(rows);
+        }
+        self.sketches.retain(|stretch| stretch.first < rows);
+        if let Some(last) = self.sketches.last_mut() {
+            last.sketches.truncate(rows - last.first);
+        }
+        (self.held, self.first_held) = (Vec::new(), rows);
+        self.whole.clear();
     }
 
     /// The vectors of kept rows at their new places, with their sketches.
     pub(super) fn moved(&self, places: &Places) -> Self {
-        let dimension = self.dimension;
-        let mut moved = Self { sketches: self.sketches.moved(places), ..Self::new(dimension) };
-        moved.vectors.reserve_exact(places.kept().count() * dimension);
+        let mut moved = Self::new(self.dimension, self.keys.is_some());
+        moved.first_held = places.kept().take_while(|row| *row < self.first_held).count();
         for row in places.kept() {
             moved.has.push(self.has.has(row));
-            moved.vectors.extend_from_slice(&self.vectors[row * dimension..][..dimension]);
+            if row >= self.first_held {
+                let start = (row - self.first_held) * self.dimension;
+                moved.held.extend_from_slice(&self.held[start..][..self.dimension]);
+            }
+        }
+        moved.keys = self.keys.as_ref().map(|keys| places.kept().map(|row| keys[row]).collect());
+        let mut first = 0;
+        for Stretch { first: start, sketches } in &self.sketches {
+            let rows = *start..start + sketches.len();
+            let kept = rows.filter(|row| places.of(*row as u32).is_some()).map(|row| row - start);
+            let sketches = sketches.only(kept);
+            let stretch = Stretch { first, sketches };
+            first = stretch.end();
+            moved.sketches.extend((stretch.sketches.len() > 0).then_some(stretch));
         }
         moved
     }
 
     /// Makes the missing sketches, once there are many rows.
     pub(super) fn sketch(&mut self) {
-        if self.dimension > 0 && self.vectors.len() / self.dimension >= MANY {
-            self.sketches.extend(&self.vectors, self.dimension);
+        if self.rows() >= MANY || !self.sketches.is_empty() {
+            self.sketch_all();
+        }
+    }
+
+    /// Makes the missing sketches. Vectors that are on disk too are dropped from memory.
+    pub(super) fn sketch_all(&mut self) {
+        let rows = self.rows();
+        let mut at = self.sketched();
+        while self.dimension > 0 && at < rows {
+            let new = &self.held[(at - self.first_held) * self.dimension..];
+            let last = self.sketches.last_mut().filter(|last| last.sketches.len() < STRETCH);
+            let stretch = if let Some(last) = last {
+                last
+            } else {
+                let known = self.sketches.last().filter(|_| rows - at < MEAN_OF);
+                let mean = known.map_or_else(|| mean(new, self.dimension), |it| it.sketches.mean().to_vec());
+                self.sketches.push(Stretch { first: at, sketches: Sketches::around(mean) });
+                let Some(last) = self.sketches.last_mut() else { return };
+                last
+            };
+            let some = (STRETCH - stretch.sketches.len()).min(rows - at);
+            stretch.sketches.extend(&new[..some * self.dimension]);
+            at += some;
+        }
+        if self.keys.is_some() {
+            (self.held, self.first_held) = (Vec::new(), rows);
         }
     }
 
@@ -82,32 +195,172 @@ impl Dense {
         query: &[f32],
         passing: &Selection,
         limit: usize,
-        id: impl Fn(usize) -> ChunkId + Sync,
-    ) -> Vec<Scored> {
+        disk: &dyn Disk,
+        (id, version): (impl Fn(usize) -> ChunkId + Sync, impl Fn(usize) -> i64),
+    ) -> Result<Vec<Scored>, StoreError> {
         if self.dimension == 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let passes = |row: usize| self.has.has(row) && passing.has(row);
-        let exact = |row: usize| {
-            let vector = &self.vectors[row * self.dimension..][..self.dimension];
-            Scored { id: id(row), score: f64::from(dot(query, vector)) }
-        };
-        let rows = self.vectors.len() / self.dimension;
+        let rows = self.rows();
         let wanted = limit.saturating_mul(EXACT_PER_RESULT).max(LEAST_EXACT).max(rows / ROWS_PER_EXACT);
-        if self.sketches.len() < rows || rows <= wanted {
-            let best = stretches(rows, COMPARED, |rows| {
-                top(rows.filter(|row| passes(*row)).map(exact).collect(), limit)
-            });
-            return top(best.concat(), limit);
-        }
-        let levels = Levels::of(query);
-        let estimates =
-            stretches(rows, LOOKED_AT, |rows| self.sketches.best(&levels, rows, &passes, wanted)).concat();
-        let best = first(estimates, wanted);
-        let compared = stretches(best.len(), COMPARED, |some| {
-            best[some].iter().map(|(_, row)| exact(*row as usize)).collect::<Vec<_>>()
+        let best = if self.sketched() < rows || rows <= wanted {
+            (0..rows).filter(|row| passes(*row)).map(|row| (f32::INFINITY, row as u32)).collect()
+        } else {
+            self.estimated(query, &passes, wanted)
+        };
+        let whole = self.whole.vectors();
+        let vector = |row: usize| match self.first_held {
+            0 => Some(&self.held[row * self.dimension..][..self.dimension]),
+            _ => whole.get(row),
+        };
+        let (here, on_disk): (Vec<_>, Vec<_>) =
+            best.into_iter().partition(|(_, row)| vector(*row as usize).is_some());
+        let exact = |row: usize| {
+            let score = vector(row).map_or(f32::NEG_INFINITY, |vector| dot(query, vector));
+            Scored { id: id(row), score: f64::from(score) }
+        };
+        let compared = stretches(here.len(), COMPARED, |some| {
+            top(here[some].iter().map(|(_, row)| exact(*row as usize)).collect(), limit)
         });
-        top(compared.concat(), limit)
+        let mut compared = compared.concat();
+        if !on_disk.is_empty() {
+            compared.extend(self.read_best(query, on_disk, limit, disk, (&id, version))?);
+        }
+        Ok(top(compared, limit))
+    }
+
+    /// The passing rows with the `wanted` greatest estimates, unordered.
+    fn estimated(
+        &self,
+        query: &[f32],
+        passes: &(impl Fn(usize) -> bool + Sync),
+        wanted: usize,
+    ) -> Vec<(f32, u32)> {
+        let levels = Levels::of(query);
+        let least = if self.rows() <= LOOKED_AT { self.sketches.len() } else { 1 };
+        let parts = stretches(self.sketches.len(), least, |some| {
+            let mut best = Best::of(wanted);
+            for Stretch { first, sketches } in &self.sketches[some] {
+                sketches.best((query, &levels), *first, passes, &mut best);
+            }
+            best.estimates()
+        });
+        let mut best = parts.concat();
+        separate(&mut best, wanted);
+        best.truncate(wanted);
+        best
+    }
+
+    /// The best of some rows with their estimates, by vectors that are read. The greatest estimates come first, and the
+    /// others only as far as their errors, as they were seen, may hide what is wanted.
+    fn read_best(
+        &self,
+        query: &[f32],
+        mut estimates: Vec<(f32, u32)>,
+        limit: usize,
+        disk: &dyn Disk,
+        (id, version): (impl Fn(usize) -> ChunkId, impl Fn(usize) -> i64),
+    ) -> Result<Vec<Scored>, StoreError> {
+        let keys = self.keys.as_deref().unwrap_or_default();
+        let mut scored: Vec<(f32, u32)> = Vec::with_capacity(estimates.len());
+        let mut errors = Errors::default();
+        let some = limit.saturating_mul(2).saturating_add(READ_AT_ONCE);
+        while !estimates.is_empty() {
+            separate(&mut estimates, some);
+            let later = estimates.split_off(some.min(estimates.len()));
+            // In the order of keys, neighbours are read together.
+            estimates.sort_unstable_by_key(|(_, row)| keys[*row as usize]);
+            let vectors: Vec<_> = estimates
+                .iter()
+                .map(|(_, row)| DiskVector { key: keys[*row as usize], version: version(*row as usize) })
+                .collect();
+            disk.vectors(&vectors, &mut |at, vector| {
+                let (estimate, row) = estimates[at];
+                let score = dot(query, vector);
+                errors.add(f64::from(score - estimate));
+                scored.push((score, row));
+            })?;
+            separate(&mut scored, limit);
+            let wanted = scored.iter().take(limit).map(|(score, _)| *score).fold(f32::INFINITY, f32::min);
+            let next = later.iter().map(|(estimate, _)| *estimate).fold(f32::NEG_INFINITY, f32::max);
+            if scored.len() >= limit && f64::from(next) + errors.most() < f64::from(wanted) {
+                break;
+            }
+            estimates = later;
+        }
+        self.whole.count(scored.len(), (keys, self.dimension), disk)?;
+        let hit = |(score, row): (f32, u32)| Scored { id: id(row as usize), score: f64::from(score) };
+        Ok(top(scored.into_iter().map(hit).collect(), limit))
+    }
+
+    /// The persistent form of all rows: keys, and sketches around one mean. There are at most [`STRETCH`] rows, or a
+    /// few more.
+    pub(super) fn encode(&mut self, keys: &mut Vec<u8>, sketches: &mut Vec<u8>) {
+        self.sketch_all();
+        for key in self.keys.iter().flatten() {
+            crate::bm25::put(keys, *key as u64);
+        }
+        for stretch in &self.sketches {
+            crate::bm25::put(sketches, stretch.sketches.len() as u64);
+            stretch.sketches.encode(sketches);
+        }
+    }
+
+    /// Reads what [`encode`](Self::encode) wrote of `rows` rows; `None` if it is not that.
+    pub(super) fn decode(
+        dimension: usize,
+        rows: usize,
+        keys: &mut &[u8],
+        mut sketches: &[u8],
+    ) -> Option<Self> {
+        let mut dense = Self::new(dimension, true);
+        let mut all = Vec::with_capacity(rows);
+        for _ in 0..rows {
+            let key = i64::try_from(crate::bm25::take(keys)?).ok()?;
+            dense.has.push(key != 0 && dimension > 0);
+            all.push(key);
+        }
+        (dense.keys, dense.first_held) = (Some(all), rows);
+        while !sketches.is_empty() {
+            let some = usize::try_from(crate::bm25::take(&mut sketches)?).ok()?;
+            let bytes = Sketches::size(dimension, some)?;
+            let (stretch, rest) = sketches.split_at_checked(bytes)?;
+            let first = dense.sketched();
+            dense.sketches.push(Stretch { first, sketches: Sketches::decode(stretch, dimension, some)? });
+            sketches = rest;
+        }
+        (dimension == 0 || dense.sketched() == rows).then_some(dense)
+    }
+}
+
+/// Puts the `count` greatest first, unordered; among equal ones, the first rows.
+fn separate(estimates: &mut [(f32, u32)], count: usize) {
+    let order = |a: &(f32, u32), b: &(f32, u32)| -> Ordering { b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)) };
+    if count > 0 && estimates.len() > count {
+        estimates.select_nth_unstable_by(count - 1, order);
+    }
+}
+
+/// The errors of estimates.
+#[derive(Default)]
+struct Errors {
+    count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Errors {
+    fn add(&mut self, error: f64) {
+        self.count += 1.0;
+        self.sum += error;
+        self.squares += error * error;
+    }
+
+    /// What an estimate is below the product, at the most.
+    fn most(&self) -> f64 {
+        let mean = self.sum / self.count;
+        mean.max(0.0) + DEVIATIONS * (self.squares / self.count - mean * mean).max(0.0).sqrt()
     }
 }
 
@@ -130,6 +383,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::disk::NoDisk;
 
     /// Vectors around a few centres that are far from the origin, as those of models are.
     fn vectors(rows: usize, dimension: usize, mut seed: u64) -> Vec<f32> {
@@ -152,16 +406,16 @@ mod tests {
     fn sketches_find_what_comparing_all_finds_whatever_passes() {
         let (rows, dimension) = (MANY + 1000, 60);
         let all = vectors(rows, dimension, 7);
-        let mut index = Dense::new(dimension);
+        let mut index = Dense::new(dimension, false);
         for (row, vector) in all.chunks_exact(dimension).enumerate() {
             // Rows come in two batches, and some have no vector.
             if row == MANY + 10 {
                 index.sketch();
             }
-            index.push((row % 97 != 0).then(|| vector.iter().copied()));
+            index.push((row % 97 != 0).then(|| vector.iter().copied()), None);
         }
         index.sketch();
-        assert_eq!(index.sketches.len(), rows);
+        assert_eq!(index.sketched(), rows);
         let mut passing = Bits::default();
         (0..rows).for_each(|row| passing.push(row % 3 != 1));
         let id = |row: usize| ChunkId((row as u128).to_be_bytes());
@@ -175,7 +429,7 @@ mod tests {
                 let exact =
                     scored.map(|(row, vector)| Scored { id: id(row), score: f64::from(dot(query, vector)) });
                 let exact = top(exact.collect(), 10);
-                let best = index.search(query, &passing, 10, id);
+                let best = index.search(query, &passing, 10, &NoDisk, (id, |_| 0)).expect("ranked");
                 wanted += exact.len();
                 found += best.iter().filter(|hit| exact.contains(hit)).count();
             }

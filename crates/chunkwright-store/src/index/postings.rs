@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use chunkwright::ChunkId;
 
 use super::{Places, Selection, top};
+use crate::bm25::{put, take};
 use crate::scored::Scored;
 
 /// Rows by key.
@@ -16,7 +17,7 @@ pub(super) struct Postings<V> {
 
 /// The rows that have a key, in order, with the value of each.
 #[derive(Debug)]
-pub(super) struct List<V> {
+pub struct List<V> {
     pub(super) rows: Vec<u32>,
     values: Vec<V>,
 }
@@ -30,7 +31,7 @@ impl<V> Default for Postings<V> {
 impl<V: Copy> Postings<V> {
     /// Adds rows with their values for `key`; the rows are in order, and none is before the last one added.
     pub(super) fn extend(&mut self, key: u32, said: impl IntoIterator<Item = (u32, V)>) {
-        let list = self.by_key.entry(key).or_insert_with(|| List { rows: Vec::new(), values: Vec::new() });
+        let list = self.by_key.entry(key).or_default();
         let said = said.into_iter();
         list.rows.reserve(said.size_hint().0);
         list.values.reserve(said.size_hint().0);
@@ -58,8 +59,113 @@ impl<V: Copy> Postings<V> {
         Self { by_key: lists.filter(|(_, list)| !list.rows.is_empty()).collect() }
     }
 
+    /// The lists by ascending key.
+    pub(super) fn sorted(&self) -> Vec<(u32, &List<V>)> {
+        let mut lists: Vec<_> = self.by_key.iter().map(|(key, list)| (*key, list)).collect();
+        lists.sort_unstable_by_key(|(key, _)| *key);
+        lists
+    }
+
     pub(super) fn get(&self, key: u32) -> Option<&List<V>> {
         self.by_key.get(&key)
+    }
+}
+
+/// The value of a posting.
+pub trait Value: Copy {
+    /// Adds the distance to the row before, and the value.
+    fn put(self, distance: u64, bytes: &mut Vec<u8>);
+
+    /// Takes what [`put`](Self::put) added.
+    fn take(bytes: &mut &[u8]) -> Option<(u64, Self)>;
+}
+
+/// A frequency: mostly 1, which a bit of the distance says.
+impl Value for u8 {
+    fn put(self, distance: u64, bytes: &mut Vec<u8>) {
+        put(bytes, distance << 1 | u64::from(self != 1));
+        if self != 1 {
+            bytes.push(self);
+        }
+    }
+
+    fn take(bytes: &mut &[u8]) -> Option<(u64, Self)> {
+        // Most are of rows that are not far apart.
+        if let Some((&number @ ..0x80, rest)) = bytes.split_first()
+            && number & 1 == 0
+        {
+            *bytes = rest;
+            return Some((u64::from(number >> 1), 1));
+        }
+        let number = take(bytes)?;
+        if number & 1 == 0 {
+            return Some((number >> 1, 1));
+        }
+        let (value, rest) = bytes.split_first()?;
+        *bytes = rest;
+        Some((number >> 1, *value))
+    }
+}
+
+/// A weight.
+impl Value for f32 {
+    fn put(self, distance: u64, bytes: &mut Vec<u8>) {
+        put(bytes, distance);
+        bytes.extend(self.to_le_bytes());
+    }
+
+    fn take(bytes: &mut &[u8]) -> Option<(u64, Self)> {
+        let distance = take(bytes)?;
+        let (value, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some((distance, Self::from_le_bytes(*value)))
+    }
+}
+
+impl<V> Default for List<V> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<V: Value> List<V> {
+    /// A compact form: the number of rows, and for each the distance to the one before with its value.
+    pub(crate) fn encode(&self, bytes: &mut Vec<u8>) {
+        put(bytes, self.rows.len() as u64);
+        let mut before = 0;
+        for (row, value) in self.iter() {
+            value.put(u64::from(row - before), bytes);
+            before = row;
+        }
+    }
+
+    /// Adds what [`encode`](Self::encode) wrote at the start of `bytes`, with rows counted from `first` on; `None` if it is
+    /// not that.
+    pub(crate) fn decode(&mut self, mut bytes: &[u8], first: u32) -> Option<()> {
+        let length = usize::try_from(take(&mut bytes)?).ok().filter(|length| *length <= bytes.len())?;
+        self.rows.reserve(length);
+        self.values.reserve(length);
+        let mut row = u64::from(first);
+        let postings = (0..length).map_while(|_| {
+            let (distance, value) = V::take(&mut bytes)?;
+            row += distance;
+            Some((u32::try_from(row).ok()?, value))
+        });
+        let before = self.rows.len();
+        for (row, value) in postings {
+            self.rows.push(row);
+            self.values.push(value);
+        }
+        (self.rows.len() - before == length).then_some(())
+    }
+
+    /// Bytes that it takes in memory.
+    pub(crate) fn size(&self) -> usize {
+        size_of::<Self>() + self.rows.len() * (size_of::<u32>() + size_of::<V>())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 }
 

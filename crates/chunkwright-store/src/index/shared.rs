@@ -3,12 +3,14 @@
 //! One thread at a time reads new versions and adds them in parts, each of which delays searches by about a
 //! millisecond; then all of them become visible at once. A writer adds its versions before it commits, so that no
 //! reading is left when searches must see the change.
+//!
+//! Searches wait while rows that were persisted meanwhile are exchanged for those that were in memory.
 
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{Gone, SearchIndex};
 
-/// An index and the change that it reflects, by a number that only grows.
+/// An index and what it reflects.
 #[derive(Debug, Default)]
 pub(crate) struct SharedIndex {
     state: RwLock<State>,
@@ -16,10 +18,37 @@ pub(crate) struct SharedIndex {
     turn: Mutex<()>,
 }
 
+/// The persisted part of an index in a snapshot; by default, none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Coverage {
+    /// Another number for rows that do not continue those before.
+    pub(crate) epoch: i64,
+    /// Grows with every change of what is persisted.
+    pub(crate) revision: i64,
+    /// Number of persisted rows.
+    pub(crate) rows: u32,
+}
+
+impl Coverage {
+    /// The same moment, of which nothing is used.
+    pub(crate) fn unused(self) -> Self {
+        Self { revision: self.revision, ..Self::default() }
+    }
+}
+
+/// The state of a generation in a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    /// The number of its last change.
+    pub(crate) change: u64,
+    pub(crate) persisted: Coverage,
+}
+
 #[derive(Debug, Default)]
 struct State {
-    /// `None` before there is an index.
+    /// `None` before there is an index, and while its rows are exchanged.
     change: Option<u64>,
+    persisted: Coverage,
     index: SearchIndex,
 }
 
@@ -36,31 +65,40 @@ pub(crate) trait Read<E>: FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<Gon
 impl<E, F: FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<Gone, E>> Read<E> for F {}
 
 impl SharedIndex {
-    /// Runs `search` over the index as of `change` or later. If the index is older, `read` supplies what is missing.
+    /// Runs `search` over the index as of the change of `stamp` or later, with the same persisted rows. If the index is
+    /// older, `update` makes it that. `None` if the index has rows on disk that the snapshot of `stamp` does not know.
     pub(crate) fn search<T, E>(
         &self,
-        change: u64,
-        read: impl Read<E>,
+        stamp: Stamp,
+        update: impl FnOnce(&Turn<'_>) -> Result<Gone, E>,
         search: impl FnOnce(&SearchIndex) -> Result<T, E>,
-    ) -> Result<T, E> {
+    ) -> Result<Option<T>, E> {
         let mut state = self.read();
-        if !state.has(change) {
+        if !state.has(stamp) {
             drop(state);
             let turn = Turn { shared: self, _guard: self.turn.lock() };
             // The previous holder of the turn may have done it.
-            if !self.read().has(change) {
-                let gone = turn.add(read)?;
-                turn.show(change, &gone);
+            if !self.read().has(stamp) {
+                if self.read().persisted.revision > stamp.persisted.revision {
+                    return Ok(None);
+                }
+                let gone = update(&turn)?;
+                turn.show(stamp.change, &gone);
             }
             state = self.read();
         }
-        search(&state.index)
+        if state.persisted == stamp.persisted { search(&state.index).map(Some) } else { Ok(None) }
     }
 
     /// The turn, for a thread that is about to make a change; `None` if there is no index yet.
     pub(crate) fn turn(&self) -> Option<Turn<'_>> {
         let guard = self.turn.try_lock()?;
         self.read().change.is_some().then_some(Turn { shared: self, _guard: guard })
+    }
+
+    /// Returns whether there is an index yet.
+    pub(crate) fn is_built(&self) -> bool {
+        self.read().change.is_some()
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {
@@ -73,8 +111,8 @@ impl SharedIndex {
 }
 
 impl State {
-    fn has(&self, change: u64) -> bool {
-        self.change.is_some_and(|known| known >= change)
+    fn has(&self, stamp: Stamp) -> bool {
+        self.change.is_some_and(|known| known >= stamp.change) && self.persisted == stamp.persisted
     }
 }
 
@@ -82,6 +120,36 @@ impl Turn<'_> {
     /// Returns whether the index reflects exactly this change.
     pub(crate) fn is_of(&self, change: u64) -> bool {
         self.shared.read().change == Some(change)
+    }
+
+    /// The persisted rows that the index has.
+    pub(crate) fn persisted(&self) -> Coverage {
+        self.shared.read().persisted
+    }
+
+    /// Drops all rows but the first `rows`, which are persisted, before other persisted ones are [appended](Self::append_persisted).
+    /// Nothing is searched from here on until the update ends.
+    pub(crate) fn cut(&self, rows: u32) {
+        let mut state = self.shared.write();
+        state.change = None;
+        if rows == 0 {
+            state.index = SearchIndex::default();
+        } else {
+            state.index.cut(rows);
+        }
+        state.persisted.rows = rows;
+    }
+
+    /// Adds the next persisted rows.
+    pub(crate) fn append_persisted(&self, part: SearchIndex) {
+        let mut state = self.shared.write();
+        state.index.append(part);
+        state.index.show(&Gone::These(Vec::new()));
+    }
+
+    /// Records that the index has all rows of `persisted`.
+    pub(crate) fn set_persisted(&self, persisted: Coverage) {
+        self.shared.write().persisted = persisted;
     }
 
     /// Adds what `read` reads, hidden, and returns which versions are gone.

@@ -6,29 +6,25 @@
 //! of counts: of the bits that a sketch has in common with each bit of the levels. Sketches of eight rows lie side by
 //! side, word by word, for processors that count many words at once.
 
-use std::ops::Range;
-
 use multiversion::multiversion;
 
-use super::Places;
+use super::dense::dot;
 use super::stretches::stretches;
 
 /// Number of rows whose words are interleaved.
 const LANES: usize = 8;
-/// Rows whose sums are computed at once. Threads work on whole runs.
-pub(super) const RUN: usize = 512;
+/// Rows whose sums are computed at once.
+const RUN: usize = 512;
 /// Sketches that one thread makes before a second thread pays off.
 const MADE: usize = 8_192;
 /// Bits per quantized component of a query.
 const LEVEL_BITS: usize = 4;
 const WORD: usize = u64::BITS as usize;
 
-/// The sketches of the rows that existed at the last [update](Self::extend).
-#[derive(Debug, Default)]
+/// The sketches of a stretch of rows, which share a mean.
+#[derive(Debug)]
 pub(super) struct Sketches {
     mean: Vec<f32>,
-    /// Number of rows that the mean was computed over.
-    mean_of: usize,
     /// The words of sketches, block by block, one lane per row.
     words: Vec<[u64; LANES]>,
     rows: Vec<Row>,
@@ -53,21 +49,54 @@ pub(super) struct Levels {
     sum: f32,
 }
 
+/// The greatest estimates so far.
+pub(super) struct Best {
+    wanted: usize,
+    kept: Vec<(f32, u32)>,
+    /// What is not above this is not among them.
+    least: f32,
+}
+
+impl Best {
+    pub(super) fn of(wanted: usize) -> Self {
+        Self { wanted, kept: Vec::new(), least: f32::NEG_INFINITY }
+    }
+
+    fn add(&mut self, estimate: f32, row: u32) {
+        self.kept.push((estimate, row));
+        // Now and then what cannot be among the first any more is dropped.
+        if self.kept.len() >= 2 * self.wanted {
+            self.kept = first(std::mem::take(&mut self.kept), self.wanted);
+            self.least = self.kept.iter().map(|(estimate, _)| *estimate).fold(f32::INFINITY, f32::min);
+        }
+    }
+
+    /// The estimates with their rows, unordered.
+    pub(super) fn estimates(self) -> Vec<(f32, u32)> {
+        first(self.kept, self.wanted)
+    }
+}
+
 impl Sketches {
+    /// No sketches yet, of rows whose mean is this.
+    pub(super) fn around(mean: Vec<f32>) -> Self {
+        Self { mean, words: Vec::new(), rows: Vec::new() }
+    }
+
     /// Number of rows that have a sketch.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Makes the missing sketches of `vectors`. The mean is recomputed when the number of rows has doubled since.
-    pub(super) fn extend(&mut self, vectors: &[f32], dimension: usize) {
-        let rows = vectors.len() / dimension;
-        if rows >= 2 * self.mean_of {
-            *self = Self { mean: mean(vectors, dimension), mean_of: rows, ..Self::default() };
-        }
-        let new = &vectors[self.len() * dimension..];
-        let sketches = stretches(new.len() / dimension, MADE, |rows| {
-            let vectors = new[rows.start * dimension..rows.end * dimension].chunks_exact(dimension);
+    pub(super) fn mean(&self) -> &[f32] {
+        &self.mean
+    }
+
+    /// Adds the sketches of the next rows.
+    pub(super) fn extend(&mut self, vectors: &[f32]) {
+        let dimension = self.mean.len();
+        let sketches = stretches(vectors.len() / dimension, MADE, |rows| {
+            let vectors = vectors[rows.start * dimension..rows.end * dimension].chunks_exact(dimension);
             vectors.map(|vector| sketch(vector, &self.mean)).collect::<Vec<_>>()
         });
         for (row, words) in sketches.into_iter().flatten() {
@@ -84,51 +113,92 @@ impl Sketches {
         self.rows.push(row);
     }
 
-    /// The sketches of kept rows at their new places.
-    pub(super) fn moved(&self, places: &Places) -> Self {
-        let mut moved = Self { mean: self.mean.clone(), mean_of: self.mean_of, ..Self::default() };
-        let width = self.mean.len().div_ceil(WORD);
-        for row in places.kept().take_while(|row| *row < self.len()) {
-            let block = &self.words[row / LANES * width..][..width];
-            moved.push(self.rows[row], block.iter().map(|lanes| lanes[row % LANES]));
-        }
-        moved
+    /// Drops all but the first rows.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        self.rows.truncate(rows);
+        self.words.truncate(rows.div_ceil(LANES) * self.width());
     }
 
-    /// The passing rows of `rows` with the `wanted` greatest estimates, unordered; `rows` begins where a [run](RUN)
-    /// does.
+    /// Number of words of a sketch.
+    fn width(&self) -> usize {
+        self.mean.len().div_ceil(WORD)
+    }
+
+    /// The sketches of some rows alone, in order.
+    pub(super) fn only(&self, rows: impl Iterator<Item = usize>) -> Self {
+        let mut only = Self::around(self.mean.clone());
+        for row in rows {
+            let block = &self.words[row / LANES * self.width()..][..self.width()];
+            only.push(self.rows[row], block.iter().map(|lanes| lanes[row % LANES]));
+        }
+        only
+    }
+
+    /// Adds the passing rows to the best. `first` is the number of the first row here.
     pub(super) fn best(
         &self,
-        query: &Levels,
-        rows: Range<usize>,
-        passes: &(impl Fn(usize) -> bool + Sync),
-        wanted: usize,
-    ) -> Vec<(f32, u32)> {
-        let width = query.planes.len();
-        let mut kept: Vec<(f32, u32)> = Vec::with_capacity(2 * wanted.min(rows.len()));
-        let mut least = f32::NEG_INFINITY;
-        for start in rows.clone().step_by(RUN) {
-            let run = start..(start + RUN).min(rows.end);
-            if !run.clone().any(passes) {
+        (query, levels): (&[f32], &Levels),
+        first: usize,
+        passes: &impl Fn(usize) -> bool,
+        best: &mut Best,
+    ) {
+        let width = levels.planes.len();
+        // What a mean adds to the products of its rows.
+        let shared = dot(query, &self.mean);
+        for start in (0..self.len()).step_by(RUN) {
+            let run = start..(start + RUN).min(self.len());
+            if !run.clone().any(|row| passes(first + row)) {
                 continue;
             }
             let mut sums = [[0; LANES]; RUN / LANES];
             let blocks = start / LANES..run.end.div_ceil(LANES);
-            common_bits(&query.planes, &self.words[blocks.start * width..blocks.end * width], &mut sums);
+            common_bits(&levels.planes, &self.words[blocks.start * width..blocks.end * width], &mut sums);
             for (row, sum) in run.zip(sums.as_flattened()) {
                 let Row { factor, ones } = self.rows[row];
-                let estimate = factor * (2.0 * (query.least * ones + query.step * *sum as f32) - query.sum);
-                if estimate > least && passes(row) {
-                    kept.push((estimate, row as u32));
-                    // Now and then what cannot be among the first any more is dropped.
-                    if kept.len() >= 2 * wanted {
-                        kept = first(kept, wanted);
-                        least = kept.iter().map(|(estimate, _)| *estimate).fold(f32::INFINITY, f32::min);
-                    }
+                let signs = 2.0 * (levels.least * ones + levels.step * *sum as f32) - levels.sum;
+                let estimate = shared + factor * signs;
+                if estimate > best.least && passes(first + row) {
+                    best.add(estimate, (first + row) as u32);
                 }
             }
         }
-        first(kept, wanted)
+    }
+
+    /// The mean, the factors and the words, as they are kept on disk.
+    pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
+        let factors = self.rows.iter().map(|row| &row.factor);
+        bytes.extend(self.mean.iter().chain(factors).flat_map(|number| number.to_le_bytes()));
+        bytes.extend(self.words.as_flattened().iter().flat_map(|word| word.to_le_bytes()));
+    }
+
+    /// Bytes of what [`encode`](Self::encode) writes.
+    pub(super) fn size(dimension: usize, rows: usize) -> Option<usize> {
+        let words = rows
+            .div_ceil(LANES)
+            .checked_mul(dimension.div_ceil(WORD))?
+            .checked_mul(size_of::<[u64; LANES]>())?;
+        rows.checked_add(dimension)?.checked_mul(size_of::<f32>())?.checked_add(words)
+    }
+
+    /// Reads what [`encode`](Self::encode) wrote of `rows` rows; `None` if it is not that.
+    pub(super) fn decode(bytes: &[u8], dimension: usize, rows: usize) -> Option<Self> {
+        let (numbers, words) = bytes.split_at_checked(4 * (dimension + rows))?;
+        let mut numbers = numbers.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+        let mean: Vec<f32> = numbers.by_ref().take(dimension).collect();
+        let words: Vec<u64> = words.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+        let words: Vec<[u64; LANES]> = words.as_chunks().0.to_vec();
+        let width = dimension.div_ceil(WORD);
+        if words.len() != rows.div_ceil(LANES) * width {
+            return None;
+        }
+        let ones = |row: usize| -> u32 {
+            words[row / LANES * width..][..width]
+                .iter()
+                .map(|lanes: &[u64; LANES]| lanes[row % LANES].count_ones())
+                .sum()
+        };
+        let rows = numbers.enumerate().map(|(row, factor)| Row { factor, ones: ones(row) as f32 }).collect();
+        Some(Self { mean, words, rows })
     }
 }
 
@@ -191,7 +261,8 @@ fn common_bits(planes: &[[u64; LEVEL_BITS]], words: &[[u64; LANES]], sums: &mut 
     }
 }
 
-fn mean(vectors: &[f32], dimension: usize) -> Vec<f32> {
+/// The mean of some vectors.
+pub(super) fn mean(vectors: &[f32], dimension: usize) -> Vec<f32> {
     let mut sums = vec![0.0_f64; dimension];
     for vector in vectors.chunks_exact(dimension) {
         sums.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
@@ -237,11 +308,14 @@ mod tests {
             let query: Vec<f32> = (0..dimension).map(|_| random()).collect();
             let vectors: Vec<f32> = (0..rows * dimension).map(|_| random()).collect();
             let levels = Levels::of(&query);
-            let mut sketches = Sketches::default();
+            let mut sketches = Sketches::around(mean(&vectors, dimension));
             // In two batches, the second of which begins inside a block.
-            sketches.extend(&vectors[..rows.div_ceil(2) * dimension], dimension);
-            sketches.mean_of = rows;
-            sketches.extend(&vectors, dimension);
+            let (one, other) = vectors.split_at(rows.div_ceil(2) * dimension);
+            sketches.extend(one);
+            sketches.extend(other);
+            let mut bytes = Vec::new();
+            sketches.encode(&mut bytes);
+            let sketches = Sketches::decode(&bytes, dimension, rows).expect("it is what was encoded");
             let mut sums = vec![[0; LANES]; rows.div_ceil(LANES)];
             common_bits(&levels.planes, &sketches.words, &mut sums);
             for (vector, sum) in vectors.chunks_exact(dimension).zip(sums.as_flattened()) {

@@ -2,7 +2,8 @@
 
 use chunkwright::ChunkId;
 
-use super::postings::{Postings, best};
+use super::disk::{Disk, DiskPart};
+use super::postings::{List, Postings, best};
 use super::{Places, Selection};
 use crate::cancel;
 use crate::error::StoreError;
@@ -32,23 +33,35 @@ impl Sparse {
         Self { by_token: self.by_token.moved(places) }
     }
 
+    /// Drops all postings that are in memory.
+    pub(super) fn clear(&mut self) {
+        self.by_token = Postings::default();
+    }
+
+    /// The lists in memory by ascending token.
+    pub(super) fn lists(&self) -> Vec<(u32, &List<f32>)> {
+        self.by_token.sorted()
+    }
+
     /// The `limit` passing rows with the greatest dot product, among `rows` rows and those that have a token of the
     /// query. The query is in ascending order of tokens, since floating-point addition is not associative.
     pub(super) fn search(
         &self,
         query: &[(u32, f32)],
         rows: usize,
-        passing: &Selection,
-        limit: usize,
+        (passing, limit): (&Selection, usize),
+        (parts, disk): (&[DiskPart], &dyn Disk),
         id: impl Fn(usize) -> ChunkId,
     ) -> Result<Vec<Scored>, StoreError> {
-        let found = query.iter().filter_map(|&(token, asked)| Some((self.by_token.get(token)?, asked)));
-        let found: Vec<_> = found.collect();
-        let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { rows }];
-        for (list, asked) in found {
+        let mut scores = Vec::new();
+        for &(token, asked) in query {
             cancel::check()?;
-            for (row, weight) in list.iter() {
-                scores[row as usize] += asked * weight;
+            let on_disk = disk.tokens(parts, token)?;
+            for list in on_disk.as_deref().into_iter().chain(self.by_token.get(token)) {
+                scores.resize(rows, 0.0_f32);
+                for (row, weight) in list.iter() {
+                    scores[row as usize] += asked * weight;
+                }
             }
         }
         Ok(best(&scores, passing, limit, id))

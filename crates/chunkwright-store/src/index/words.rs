@@ -3,6 +3,9 @@
 //! A row has about a hundred terms, whose posting lists lie far apart in memory. So rows are added in batches that are
 //! sorted by term first: adding a million rows term by term took nearly half a minute.
 
+use std::sync::Arc;
+
+use super::disk::{Disk, DiskPart};
 use super::postings::{List, Postings, best};
 use super::{Places, SearchIndex, Selection};
 use crate::bm25::{TermCounts, TermId};
@@ -70,19 +73,28 @@ impl Words {
         Self { by_term: self.by_term.moved(places), norms, ..Self::default() }
     }
 
+    /// Drops all postings that are in memory, and what is known of the rows from `rows` on.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        self.by_term = Postings::default();
+        self.norms.truncate(rows);
+    }
+
     /// The rows, in order, that have all of `terms`.
-    pub(super) fn having(&self, terms: &[TermId]) -> Vec<u32> {
-        let Some(mut lists) = terms.iter().map(|term| self.by_term.get(*term)).collect::<Option<Vec<_>>>()
-        else {
-            return Vec::new();
-        };
-        lists.sort_by_key(|list| list.rows.len());
-        let Some((rarest, others)) = lists.split_first() else { return Vec::new() };
-        let mut rows = rarest.rows.clone();
-        for list in others {
-            rows.retain(|row| list.rows.binary_search(row).is_ok());
+    pub(super) fn having(
+        &self,
+        terms: &[TermId],
+        (parts, disk): (&[DiskPart], &dyn Disk),
+    ) -> Result<Vec<u32>, StoreError> {
+        let on_disk =
+            terms.iter().map(|term| disk.terms(parts, *term)).collect::<Result<Option<Vec<_>>, _>>()?;
+        let mut rows = having_all(on_disk.iter().flatten().map(Arc::as_ref).collect());
+        if on_disk.is_none() {
+            rows.clear();
         }
-        rows
+        if let Some(lists) = terms.iter().map(|term| self.by_term.get(*term)).collect() {
+            rows.extend(having_all(lists));
+        }
+        Ok(rows)
     }
 
     /// The `limit` passing rows of `index` that BM25 ranks first. Document frequency counts all live rows, whether they
@@ -91,30 +103,61 @@ impl Words {
         &self,
         terms: &[TermId],
         index: &SearchIndex,
-        passing: &Selection,
-        limit: usize,
+        (passing, limit): (&Selection, usize),
+        disk: &dyn Disk,
     ) -> Result<Vec<Scored>, StoreError> {
         let is_whole = index.live_count == index.rows.len();
-        let mut found: Vec<(&List<u8>, f64)> = Vec::with_capacity(terms.len());
-        for postings in terms.iter().filter_map(|term| self.by_term.get(*term)) {
-            let having = if is_whole {
-                postings.rows.len()
+        let having = |list: &List<u8>| {
+            if is_whole {
+                list.rows.len()
             } else {
-                postings.rows.iter().filter(|row| index.live_rows.has(**row as usize)).count()
-            };
+                list.rows.iter().filter(|row| index.live_rows.has(**row as usize)).count()
+            }
+        };
+        let mut found = Vec::with_capacity(terms.len());
+        for term in terms {
+            let lists = (disk.terms(&index.on_disk.parts, *term)?, self.by_term.get(*term));
+            let having = lists.0.as_deref().map_or(0, having) + lists.1.map_or(0, having);
             if having > 0 {
-                found.push((postings, bm25::idf(index.live_count, having)));
+                found.push((lists, bm25::idf(index.live_count, having)));
             }
         }
         // In a fixed order, whatever the query's: floating-point addition is not associative.
         let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { index.rows.len() }];
-        for (postings, idf) in &found {
+        for ((on_disk, in_memory), idf) in &found {
             cancel::check()?;
-            for (row, count) in postings.iter() {
-                let norm = f64::from(self.norms[row as usize]);
-                scores[row as usize] += (idf * bm25::weight(u32::from(count), norm)) as f32;
+            for list in on_disk.as_deref().into_iter().chain(*in_memory) {
+                for (row, count) in list.iter() {
+                    let norm = f64::from(self.norms[row as usize]);
+                    scores[row as usize] += (idf * bm25::weight(u32::from(count), norm)) as f32;
+                }
             }
         }
         Ok(best(&scores, passing, limit, |row| index.rows[row].id))
     }
+
+    /// The lists in memory by ascending term.
+    pub(super) fn lists(&self) -> Vec<(TermId, &List<u8>)> {
+        self.by_term.sorted()
+    }
+
+    pub(super) fn norms(&self) -> &[f32] {
+        &self.norms
+    }
+
+    /// Rows with these norms, whose postings are on disk.
+    pub(super) fn persisted(norms: Vec<f32>) -> Self {
+        Self { norms, ..Self::default() }
+    }
+}
+
+/// The rows that are in all lists.
+fn having_all(mut lists: Vec<&List<u8>>) -> Vec<u32> {
+    lists.sort_by_key(|list| list.rows.len());
+    let Some((rarest, others)) = lists.split_first() else { return Vec::new() };
+    let mut rows = rarest.rows.clone();
+    for list in others {
+        rows.retain(|row| list.rows.binary_search(row).is_ok());
+    }
+    rows
 }

@@ -90,7 +90,7 @@ impl MemoryGeneration {
                 let vector = state.vector(&self.generation, chunk.text_hash);
                 let sparse = vector.and_then(|vector| vector.sparse.as_deref()).unwrap_or_default();
                 let (terms, enabled) = (&chunk.terms, chunk.enabled);
-                let row = NewRow { id, facts, terms, sparse, enabled };
+                let row = NewRow { id, facts, terms, sparse, enabled, vector: None };
                 index.push(&row, vector.map(|vector| vector.dense.iter().copied()));
             }
         }

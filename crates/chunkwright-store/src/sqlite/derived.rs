@@ -7,13 +7,15 @@ use std::sync::Arc;
 use chunkwright::ChunkId;
 use rusqlite::Transaction;
 
+use super::disk::{SqliteDisk, UNREADABLE};
 use super::read::Newer;
-use super::{SqliteStore, list, read};
+use super::{SqliteStore, list, persist, read};
 use crate::columns::{Columns, Selection};
 use crate::error::StoreError;
 use crate::filter::Filter;
 use crate::generation::Generation;
-use crate::index::{self, Gone, SearchIndex};
+use crate::index::disk::Disk;
+use crate::index::{self, Gone, SearchIndex, SharedIndex, Stamp, Turn};
 use crate::scored::Scored;
 
 /// Columns as of a change of their generation; `None` before they are built.
@@ -24,6 +26,9 @@ pub(super) struct SharedColumns {
     /// The last filter for which records were read, and the chunks that passed it: the pages of a list share a filter.
     passed: Option<(Filter, HashSet<ChunkId>)>,
 }
+
+/// Snapshots that a search takes before it reads its index again.
+const ATTEMPTS: u32 = 16;
 
 impl SqliteStore {
     /// Frees the derived data of a generation, by its number. The next search reads it again.
@@ -39,33 +44,78 @@ impl SqliteStore {
         &self,
         generation: &Generation,
         filter: &Filter,
-        search: impl FnOnce(&SearchIndex, &index::Selection) -> Result<Vec<Scored>, StoreError>,
+        search: impl Fn(&SearchIndex, &index::Selection, &dyn Disk) -> Result<Vec<Scored>, StoreError>,
     ) -> Result<Vec<Scored>, StoreError> {
-        self.read(|transaction| {
-            self.with_index(transaction, generation, |index| {
-                let passing = index.passing(filter, |filter, among| match among {
-                    Some(ids) => read::passing_of(transaction, generation, filter, ids, &self.recent),
-                    None => read::passing(transaction, generation, filter),
-                })?;
-                search(index, &passing)
-            })
-        })
+        if !self.index(generation).is_built() {
+            // Brings up a store of an earlier version. Without it, the search reads all rows.
+            let _ = self.persist_index(generation);
+        }
+        let mut attempts = 0;
+        loop {
+            let found = self.read(|transaction| {
+                self.with_index(transaction, generation, |index, disk| {
+                    let passing = index.passing(filter, disk, |filter, among| match among {
+                        Some(ids) => read::passing_of(transaction, generation, filter, ids, &self.recent),
+                        None => read::passing(transaction, generation, filter),
+                    })?;
+                    search(index, &passing, disk)
+                })
+            });
+            match found {
+                Ok(Some(found)) => return Ok(found),
+                // The index has what was persisted in a later snapshot, or its record in the file was lost.
+                Ok(None) if attempts < ATTEMPTS => attempts += 1,
+                Ok(None) => self.forget(generation.number),
+                Err(StoreError::Damaged { problem }) if problem == UNREADABLE => {
+                    self.unreadable.lock().insert(generation.number);
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 
-    /// Runs `search` over the index of a generation, as of the snapshot `transaction` or newer.
+    fn index(&self, generation: &Generation) -> Arc<SharedIndex> {
+        Arc::clone(self.indexes.lock().entry(generation.number).or_default())
+    }
+
+    /// Runs `search` over the index of a generation, as of the snapshot `transaction` or newer; `None` if the
+    /// index has what was persisted in a later snapshot.
     pub(super) fn with_index<T>(
         &self,
         transaction: &Transaction<'_>,
         generation: &Generation,
-        search: impl FnOnce(&SearchIndex) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        search: impl FnOnce(&SearchIndex, &dyn Disk) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
         let change = read::change(transaction, generation)?;
-        let shared = Arc::clone(self.indexes.lock().entry(generation.number).or_default());
-        let update = |last_version, add: &mut dyn FnMut(SearchIndex)| {
-            read::new_versions(transaction, generation, (last_version, Newer::Than(last_version)), add)?;
-            Ok(Gone::AllBut(read::versions(transaction, generation)?))
+        let mut persisted = persist::coverage(transaction, generation)?;
+        if self.unreadable.lock().contains(&generation.number) {
+            persisted = persisted.unused();
+        }
+        let update = |turn: &Turn<'_>| {
+            let known = turn.persisted();
+            if known != persisted {
+                let first = if known.epoch == persisted.epoch { known.rows.min(persisted.rows) } else { 0 };
+                turn.cut(first);
+                if persisted.rows > first {
+                    let read = persist::parts(transaction, generation, first..persisted.rows, &mut |part| {
+                        turn.append_persisted(part);
+                    })?;
+                    read.ok_or_else(|| read::damaged(UNREADABLE))?;
+                }
+                turn.set_persisted(persisted);
+            }
+            turn.add(|last_version, add: &mut dyn FnMut(SearchIndex)| {
+                read::new_versions(transaction, generation, (last_version, Newer::Than(last_version)), add)?;
+                Ok(Gone::AllBut(read::versions(transaction, generation)?))
+            })
         };
-        shared.search(change, update, search)
+        let source = SqliteDisk {
+            connection: transaction,
+            generation: generation.number,
+            revision: persisted.revision,
+            cache: &self.disk,
+        };
+        self.index(generation).search(Stamp { change, persisted }, update, |index| search(index, &source))
     }
 
     /// Runs `read` over the columns of a generation, as of the snapshot `transaction` or newer, and the selection of

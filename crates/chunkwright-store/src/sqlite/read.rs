@@ -407,7 +407,7 @@ pub(super) fn newer(
 
 pub(super) const INDEXED: &str =
     "SELECT chunk_id, category, language, content_type, artifact, symbols, terms, enabled,
-        vectors.vector, vectors.sparse
+        vectors.vector, vectors.sparse, vectors.key
      FROM chunks LEFT JOIN vectors ON vectors.key = chunks.vector
      WHERE document = ?1 ORDER BY idx";
 
@@ -420,24 +420,34 @@ pub(super) fn new_versions(
     add: &mut dyn FnMut(SearchIndex),
 ) -> Result<(), StoreError> {
     let dimension = generation.spec.model.as_ref().map_or(0, |model| model.dimension);
-    let mut index = SearchIndex::new(dimension);
+    let mut index = SearchIndex::persistent(dimension);
     let mut statement = connection.prepare_cached(INDEXED)?;
     for (version, doc_id) in newer(connection, generation, lacking)? {
         if last_version > 0 && index.len() >= ROWS_AT_ONCE {
             index.finish();
-            add(std::mem::replace(&mut index, SearchIndex::new(dimension)));
+            add(std::mem::replace(&mut index, SearchIndex::persistent(dimension)));
         }
-        let mut rows = statement.query([version])?;
-        let mut is_begun = false;
-        while let Some(row) = rows.next()? {
-            if !std::mem::replace(&mut is_begun, true) {
-                index.begin(version, &doc_id);
-            }
-            index_row(row, &mut index)?;
-        }
+        add_version(&mut statement, (version, &doc_id), &mut index)?;
     }
     index.finish();
     add(index);
+    Ok(())
+}
+
+/// Adds the rows of a version of a document, which `statement` reads by [`INDEXED`].
+pub(super) fn add_version(
+    statement: &mut CachedStatement<'_>,
+    (version, doc_id): (i64, &str),
+    index: &mut SearchIndex,
+) -> Result<(), StoreError> {
+    let mut rows = statement.query([version])?;
+    let mut is_begun = false;
+    while let Some(row) = rows.next()? {
+        if !std::mem::replace(&mut is_begun, true) {
+            index.begin(version, doc_id);
+        }
+        index_row(row, index)?;
+    }
     Ok(())
 }
 
@@ -461,7 +471,8 @@ fn index_row(row: &Row<'_>, index: &mut SearchIndex) -> Result<(), StoreError> {
     };
     let (id, enabled) = (ChunkId(row.get(0)?), row.get(7)?);
     let sparse = sparse.as_deref().unwrap_or_default();
-    index.push(&NewRow { id, facts, terms: &terms, sparse, enabled }, vector);
+    let key = row.get(10)?;
+    index.push(&NewRow { id, facts, terms: &terms, sparse, enabled, vector: key }, vector);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::setup::{META, RUNS};
 use super::stored::{Place, Stored, encode};
-use super::{Commit, cache, collections, read, unknown_collection};
+use super::{Commit, cache, collections, persist, read, unknown_collection};
 use crate::bm25::TermCounts;
 use crate::document::{Change, DocumentInfo, NewChunk, NewDocument, Outcome};
 use crate::error::{StoreError, check_model};
@@ -213,6 +213,7 @@ pub(super) fn remove(
         .collect::<Result<Vec<i64>, _>>()?;
     let has_meta = read::has_table(connection, "document_meta")?;
     for number in &removed {
+        persist::remove(connection, *number)?;
         if has_meta {
             connection.execute(
                 "DELETE FROM document_meta WHERE document IN (SELECT id FROM documents WHERE generation = ?1)",
