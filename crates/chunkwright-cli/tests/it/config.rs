@@ -142,7 +142,7 @@ fn what_cannot_be_used_is_named() {
                 `short_size`, `long_size`, `medium_max_size`, `medium_overlap_size`, `band`, `fixed_chunk_lines`, `overlap_lines`, `kinds`";
     let known = format!(
         "{keys}, `tokenizer`, `include`, `exclude`, `type`, `hidden`, `no_ignore`, `max_filesize`, `redact_secrets`, `collection`, `store`, `store_key_file`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
-         `writer`, `writer_url`, `data`, `keep_generations`, `embed_minutes`, `presets`, `meta`, `embedders`, `rerankers`, `writers`"
+         `writer`, `writer_url`, `data`, `keep_generations`, `search_memory`, `embed_minutes`, `presets`, `meta`, `embedders`, `rerankers`, `writers`"
     );
     check_error(
         "max_sise = 1",

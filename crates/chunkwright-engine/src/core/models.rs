@@ -22,7 +22,8 @@ pub(crate) fn data_dir(settings: &Settings) -> Result<PathBuf, Error> {
 /// The location of the store.
 pub(crate) fn place(settings: &Settings) -> Result<StoreLocation, Error> {
     let Some(location) = settings.store.as_deref().filter(|store| store.contains("://")) else {
-        return Ok(StoreLocation::folder(&store_dir(settings)?));
+        let memory = settings.search_memory;
+        return Ok(StoreLocation { memory, ..StoreLocation::folder(&store_dir(settings)?) });
     };
     let key = match (Secret::from_variable(STORE_KEY), &settings.store_key_file) {
         (None, Some(file)) => Some(Secret::from_file(Path::new(file))?),

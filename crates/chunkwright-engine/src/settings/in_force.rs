@@ -54,6 +54,8 @@ pub struct Settings {
     pub data: Option<String>,
     /// Number of generations of a collection that are kept after a switch, including the current one.
     pub keep_generations: NonZeroUsize,
+    /// Bytes of what searches read of a store in a folder that stay in memory.
+    pub search_memory: u64,
     /// Minutes that a served folder spends on vectors before it asks whether to go on.
     pub embed_minutes: u64,
     /// The options of services.
@@ -134,6 +136,7 @@ impl Settings {
         let shown = |value: &str| text(value).map(|value| services::without_secrets(&value));
         values.extend(others.map(|(key, value)| (key.to_owned(), value.as_deref().and_then(shown))));
         values.push(("keep_generations".into(), Some(self.keep_generations.get().into())));
+        values.push(("search_memory".into(), Some(self.search_memory.into())));
         values.push(("embed_minutes".into(), Some(self.embed_minutes.into())));
         values.extend(meta::values(&self.meta).map(|(name, value)| (name, Some(value))));
         values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));

@@ -22,7 +22,7 @@ pub enum Group {
     Writing,
     /// Keys of the data folder.
     Data,
-    /// Keys of the kept generations.
+    /// Keys of what a store keeps: generations, and what it holds in memory.
     Generations,
     /// Keys of folders that are indexed while they are served.
     Serving,
@@ -111,6 +111,14 @@ pub(super) const KEEP_GENERATIONS: Key = Key {
     about: About::of(STORES).counting(Counts::Generations).moving_nothing(),
 };
 
+/// The key `search_memory`.
+pub(super) const SEARCH_MEMORY: Key = Key {
+    name: "search_memory",
+    values: Values::Bytes,
+    help: "Most memory for what searches read of a store in a folder and may read again, posting lists and vectors, such as `64M` or `2G`; by default 512M",
+    about: About::of(STORES).moving_nothing(),
+};
+
 /// The key `embed_minutes`.
 pub(super) const EMBED_MINUTES: Key = Key {
     name: "embed_minutes",
@@ -177,7 +185,7 @@ static OF_COLLECTION: [Key; 5] = [COLLECTION, STORE, STORE_KEY_FILE, EMBEDDER, E
 static OF_RERANKING: [Key; 2] = [RERANKER, RERANKER_URL];
 static OF_WRITING: [Key; 2] = [WRITER, WRITER_URL];
 static OF_DATA: [Key; 1] = [DATA];
-static OF_GENERATIONS: [Key; 1] = [KEEP_GENERATIONS];
+static OF_GENERATIONS: [Key; 2] = [KEEP_GENERATIONS, SEARCH_MEMORY];
 static OF_SERVING: [Key; 1] = [EMBED_MINUTES];
 
 /// The keys of a group, in the order of help texts.

@@ -5,6 +5,7 @@ use chunkwright::Key;
 use chunkwright::OtherName;
 use chunkwright::options::KEYS;
 use chunkwright::preset;
+use chunkwright_index::StoreLocation;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -163,6 +164,7 @@ impl Layers {
             found.map_or(Ok(None), |layer| layer.value(key))
         };
         let embed_minutes = value(&key::EMBED_MINUTES)?.and_then(|minutes| minutes.as_u64());
+        let search_memory = value(&key::SEARCH_MEMORY)?.and_then(|bytes| bytes.as_u64());
         let keep = value(&key::KEEP_GENERATIONS)?.and_then(|keep| usize::try_from(keep.as_u64()?).ok());
         let mut text = |key: &Key| -> Result<Option<String>, SettingsError> {
             Ok(value(key)?.and_then(|value| value.as_str().map(str::to_owned)))
@@ -183,6 +185,7 @@ impl Layers {
             writer_url: text(&key::WRITER_URL)?,
             data: text(&key::DATA)?,
             keep_generations: keep.and_then(NonZeroUsize::new).unwrap_or(KEEP_GENERATIONS),
+            search_memory: search_memory.unwrap_or(StoreLocation::MEMORY),
             embed_minutes: embed_minutes.unwrap_or(EMBED_MINUTES),
             services: self.services.clone(),
             meta: self.meta.clone(),
