@@ -83,15 +83,23 @@ pub(crate) fn answer(error: &clap::Error, words: &[OsString]) -> Option<String> 
         ErrorKind::InvalidSubcommand => ("command", ContextKind::InvalidSubcommand),
         _ => return None,
     };
+    let is_query = |word: &&OsString| {
+        let word = word.to_string_lossy();
+        word.starts_with('-') && word.contains([' ', '"'])
+    };
+    if words.first().is_some_and(|word| word == "search")
+        && let Some(query) = words.iter().find(is_query)
+    {
+        return Some(format!(
+            "a query that begins with `-` follows `--`: `chunkwright search -- '{}'`",
+            query.display()
+        ));
+    }
     let typed = error.get(context)?.to_string();
     let (_, right) = ANSWERS.iter().find(|(names, _)| names.contains(&typed.as_str()))?;
-    let is_first = || {
-        words
-            .iter()
-            .find(|word| !word.as_encoded_bytes().starts_with(b"-"))
-            .is_some_and(|word| *word == *typed)
-    };
-    (kind == "flag" || is_first()).then(|| format!("unknown {kind} `{typed}`; {right}"))
+    let first = words.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    let is_meant = kind == "flag" || first.is_some_and(|word| *word == *typed);
+    is_meant.then(|| format!("unknown {kind} `{typed}`; {right}"))
 }
 
 #[cfg(test)]
@@ -138,5 +146,10 @@ mod tests {
         }
         let (error, words) = typed("models ls").unwrap_err();
         assert_eq!(answer(&error, &words), None, "a command within a command has names of its own");
+        let query = [OsString::from("search"), OsString::from("-\"connection refused\" lamp")];
+        let error = Cli::command()
+            .try_get_matches_from([OsString::from("chunkwright")].iter().chain(&query))
+            .unwrap_err();
+        assert!(answer(&error, &query).unwrap().contains("follows `--`"), "{error}");
     }
 }
