@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import logging
 import math
 import re
 import shutil
@@ -74,6 +75,7 @@ MARKUP = {".md": Language.MARKDOWN, ".rst": Language.RST, ".py": Language.PYTHON
 MARKUP |= {".go": Language.GO, ".ts": Language.TS, ".java": Language.JAVA, ".c": Language.C}
 BUDGET, DEPTH = 1_000, 100
 O200K = get_encoding("o200k_base")
+logging.getLogger("bm25s").setLevel(logging.WARNING)
 STEMS = Stemmer.Stemmer("english"), Stemmer.Stemmer("russian")
 #: A piece of a document, in characters; all pieces, and those found for each question, best first.
 Span = tuple[str, int, int]
@@ -230,7 +232,7 @@ def theirs(embedder: str, source: Source, documents: dict[str, str], asked: list
     spans = pieces(source, documents)
     texts = [documents[name][start:end] for name, start, end in spans]
     stages = [lexical(texts, asked, source.language)]
-    if embedder != "none":
+    if embedder == "e5" or (embedder == "static" and source.language in ("English", "code")):  # what the model knows
         stages.append(model(embedder)([it.text for it in asked], True) @ model(embedder)(texts, False).T)
     hits = []
     for scores in zip(*stages):
