@@ -22,6 +22,7 @@ mod keys;
 mod output;
 mod progress;
 mod searching;
+mod synonyms;
 mod text;
 
 use std::error::Error as _;
@@ -47,9 +48,9 @@ fn report_only_uncaught_panics() {
 }
 
 /// Runs the command line with `arguments`, the first of which is the name of the program, and returns its exit status.
-pub fn run(arguments: Vec<OsString>) -> u8 {
+pub fn run(arguments: &[OsString]) -> u8 {
     report_only_uncaught_panics();
-    if let [_, child, format, ..] = &*arguments
+    if let [_, child, format, ..] = arguments
         && child == chunkwright_engine::convert::CHILD
     {
         return chunkwright_engine::convert::run_child(&format.to_string_lossy());
@@ -65,7 +66,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         }
     }
     interrupt::listen();
-    let mut command = help::shaped(Cli::command());
+    let mut command = help::shaped(synonyms::understood(Cli::command()));
     let parsed = command.try_get_matches_from_mut(arguments);
     let parsed = parsed
         .and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
@@ -75,7 +76,12 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
             cli.global.warn_of_variables();
             perform(&cli)
         }
-        Err(error) if let Some(said) = wrong_value(&error) => Err(anyhow!(said)),
+        Err(error)
+            if let Some(said) = wrong_value(&error)
+                .or_else(|| synonyms::answer(&error, arguments.get(1..).unwrap_or_default())) =>
+        {
+            Err(anyhow!(said))
+        }
         // Help and version texts are results too: a failure to print them is reported.
         Err(error) => match error.print().and_then(|()| io::stdout().flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),

@@ -32,5 +32,5 @@ fn main() -> ExitCode {
     if let Ok(program) = std::env::current_exe() {
         chunkwright_engine::convert::contain_in(vec![program.into()]);
     }
-    ExitCode::from(chunkwright_cli::run(std::env::args_os().collect()))
+    ExitCode::from(chunkwright_cli::run(&std::env::args_os().collect::<Vec<_>>()))
 }

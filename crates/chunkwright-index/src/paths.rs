@@ -20,6 +20,8 @@ pub struct OtherPath {
     pub given: String,
     /// The one that is used instead; `None` if no document matches any.
     pub used: Option<String>,
+    /// Whether it matches in any case only.
+    pub in_any_case: bool,
     /// Whether the condition excludes.
     pub excludes: bool,
 }
@@ -88,8 +90,10 @@ fn known(
                 return Ok(Condition::Field { field: Field::DOC_ID, test });
             }
             let used = path.meant(exists)?;
-            let (used, test) = used.map_or((None, test), |(used, glob)| (Some(used), Test::Glob(glob)));
-            let other = OtherPath { given: path.text, used, excludes };
+            let in_any_case = matches!(used, Some((_, Case::Any)));
+            let test = used.as_ref().map_or(test, |(used, case)| Test::Glob(path.glob(used, *case)));
+            let used = used.map(|(used, _)| used);
+            let other = OtherPath { given: path.text, used, in_any_case, excludes };
             if !others.contains(&other) {
                 others.push(other);
             }
@@ -142,7 +146,7 @@ impl Path {
     }
 
     /// The first reading that a document matches.
-    fn meant(&self, exists: &Exists<'_>) -> Result<Option<(String, Glob)>, StoreError> {
+    fn meant(&self, exists: &Exists<'_>) -> Result<Option<(String, Case)>, StoreError> {
         let slashed = self.text.replace('\\', "/").replace("//", "/");
         let plain = slashed.trim_start_matches("./");
         let mut readings = vec![plain];
@@ -154,9 +158,8 @@ impl Path {
         }
         for case in [Case::Exact, Case::Any] {
             for reading in &readings {
-                let glob = self.glob(reading, case);
-                if exists(&glob)? {
-                    return Ok(Some(((*reading).to_owned(), glob)));
+                if exists(&self.glob(reading, case))? {
+                    return Ok(Some(((*reading).to_owned(), case)));
                 }
             }
         }

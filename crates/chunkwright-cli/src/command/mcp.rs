@@ -153,11 +153,13 @@ impl Mcp {
     /// Opens the store of the settings, for reading unless a tool writes.
     fn open(&self, settings: Settings, stop: &Arc<AtomicBool>) -> Result<Engine> {
         let builder = Engine::builder(settings).cancel(Arc::clone(stop));
-        Ok(if self.allow_write {
-            builder.owner().open(Access::Write)?
-        } else {
-            builder.open(Access::Read)?
-        })
+        let engine =
+            if self.allow_write { builder.owner().open(Access::Write)? } else { builder.open(Access::Read)? };
+        // Calls that name no collection mean all of them where that of the settings does not exist.
+        if self.collection.is_named() {
+            engine.default_collection().snapshot()?;
+        }
+        Ok(engine)
     }
 }
 

@@ -27,13 +27,11 @@ use crate::request::search::{SearchAnswer, SearchedCollection};
 const COLLECTIONS_LISTED: usize = 100;
 
 /// A notice of a path that no document has.
-fn notice_of_path(OtherPath { given, used, excludes }: &OtherPath) -> Notice {
+fn notice_of_path(OtherPath { given, used, in_any_case, excludes }: &OtherPath) -> Notice {
+    let case = if *in_any_case { " in small or capital letters" } else { "" };
     let message = match (used, excludes) {
         (Some(used), _) if used.is_empty() => format!("`{given}` is every path"),
-        (Some(used), _) if used == given => {
-            format!("no document is at `{given}`: taken whether letters are small or capital")
-        }
-        (Some(used), _) => format!("no document is at `{given}`: taken as `{used}`"),
+        (Some(used), _) => format!("no document is at `{given}`: taken as `{used}`{case}"),
         (None, false) => format!("no document is at `{given}`: paths are those that hits show"),
         (None, true) => format!("no document is at `{given}`, so that nothing is left out by it"),
     };

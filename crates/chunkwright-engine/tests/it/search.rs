@@ -194,7 +194,7 @@ fn what_of_a_query_could_not_be_used_is_said() {
         (
             "path:SRC/Auth request",
             "src/auth/login.md",
-            "no document is at `SRC/Auth`: taken whether letters are small or capital",
+            "no document is at `SRC/Auth`: taken as `SRC/Auth` in small or capital letters",
         ),
         ("path:src\\auth request", "src/auth/login.md", "no document is at `src\\auth`: taken as `src/auth`"),
         ("path:lib/ request", "", "no document is at `lib/`: paths are those that hits show"),
