@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, anyhow};
 use chunkwright_engine::Fields;
 use chunkwright_engine::files::{AtomicFile, Existing};
-use chunkwright_engine::json_lines::{escaped, to_line};
+use chunkwright_engine::json_lines::{add_line, escaped};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -373,10 +373,19 @@ impl Write for Output {
 
 /// An object, or its selected fields, as one line of JSON.
 pub(crate) fn json_line(object: &impl Serialize, fields: Option<&Fields>) -> Result<Vec<u8>> {
-    Ok(match fields {
-        Some(fields) => to_line(&fields.of(object)?)?,
-        None => to_line(object)?,
-    })
+    let mut line = Vec::new();
+    add_json_line(object, fields, &mut line)?;
+    Ok(line)
+}
+
+/// Adds an object, or its selected fields, as one line of JSON.
+pub(crate) fn add_json_line(
+    object: &impl Serialize,
+    fields: Option<&Fields>,
+    lines: &mut Vec<u8>,
+) -> Result<()> {
+    let Some(fields) = fields else { return Ok(add_line(object, lines)?) };
+    Ok(add_line(&fields.of(object)?, lines)?)
 }
 
 /// Names as listed in a sentence.

@@ -12,15 +12,34 @@ use serde::Serialize;
 ///
 /// A value that is no JSON.
 pub fn to_line(value: &(impl Serialize + ?Sized)) -> Result<Vec<u8>, serde_json::Error> {
-    let mut line = escaped(serde_json::to_vec(value)?);
-    line.push(b'\n');
+    let mut line = Vec::new();
+    add_line(value, &mut line)?;
     Ok(line)
 }
 
+/// Adds a value as one line of JSON to `lines`.
+///
+/// # Errors
+///
+/// A value that is no JSON.
+pub fn add_line(value: &(impl Serialize + ?Sized), lines: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    let start = lines.len();
+    serde_json::to_writer(&mut *lines, value)?;
+    escape(lines, start);
+    lines.push(b'\n');
+    Ok(())
+}
+
 /// Escapes the characters in JSON that some readers end lines at; they only occur in strings.
-pub fn escaped(json: Vec<u8>) -> Vec<u8> {
-    let (mut out, mut done) = (Vec::new(), 0);
-    for at in memchr2_iter(0xC2, 0xE2, &json) {
+pub fn escaped(mut json: Vec<u8>) -> Vec<u8> {
+    escape(&mut json, 0);
+    json
+}
+
+/// Escapes those characters in the JSON from `start` on.
+fn escape(json: &mut Vec<u8>, start: usize) {
+    let (mut out, mut done) = (Vec::new(), start);
+    for at in memchr2_iter(0xC2, 0xE2, &json[start..]).map(|at| start + at) {
         let (length, escape) = match json[at..] {
             [0xC2, 0x85, ..] => (2, r"\u0085"),
             [0xE2, 0x80, 0xA8, ..] => (3, r"\u2028"),
@@ -31,11 +50,11 @@ pub fn escaped(json: Vec<u8>) -> Vec<u8> {
         out.extend_from_slice(escape.as_bytes());
         done = at + length;
     }
-    if out.is_empty() {
-        return json;
+    if !out.is_empty() {
+        out.extend_from_slice(&json[done..]);
+        json.truncate(start);
+        json.append(&mut out);
     }
-    out.extend_from_slice(&json[done..]);
-    out
 }
 
 #[cfg(test)]

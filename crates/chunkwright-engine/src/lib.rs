@@ -68,7 +68,7 @@ pub use crate::fields::{Fields, FieldsError, Selected};
 pub use crate::notice::{Notice, NoticeCode};
 pub use crate::noun::collection::Collection;
 pub use crate::noun::documents::Documents;
-pub use crate::noun::documents::chunk::ChunkedDocument;
+pub use crate::noun::documents::chunk::{ChunkedDocument, Written};
 pub use crate::noun::documents::diff::DiffSide;
 pub use crate::noun::documents::revision::Revision;
 pub use crate::noun::query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};

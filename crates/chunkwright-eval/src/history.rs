@@ -119,7 +119,7 @@ pub fn edits(path: &Path, count: usize, seed: u64) -> Result<Vec<Edit>, HistoryE
 }
 
 fn text(bytes: &[u8]) -> Option<String> {
-    decode(bytes).map(|decoded| decoded.text)
+    decode(bytes).map(|decoded| decoded.text.into_owned())
 }
 
 /// The files of a log with the larger of lines added and removed, if that is at most 20. Only files of known formats: a

@@ -7,6 +7,7 @@
 //! characters (one stray NUL makes no text binary); UTF-8 with a few damaged sequences; the encoding that
 //! the file itself declares; and last a statistical guess.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
@@ -20,10 +21,10 @@ const CONFIDENT_LEN: usize = 64;
 
 /// A file's text and how it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decoded {
+pub struct Decoded<'a> {
     /// The text. The file's own bytes where it is UTF-8, its byte order mark kept, so that spans are
     /// byte offsets of the file.
-    pub text: String,
+    pub text: Cow<'a, str>,
     /// Name of the encoding, as on the web: `UTF-8`, `UTF-16LE`, `GBK`, ...
     pub encoding: &'static str,
     /// Whether the encoding is a guess from little text.
@@ -38,13 +39,13 @@ pub struct Decoded {
 ///
 /// More than a stray NUL or many control characters in the first 8 KiB mean binary, except in UTF-16 and UTF-32.
 /// Later NULs are kept.
-pub fn decode(bytes: &[u8]) -> Option<Decoded> {
+pub fn decode(bytes: &[u8]) -> Option<Decoded<'_>> {
     let mut decoded = decode_text(bytes)?;
     decoded.nuls = count_nuls(decoded.text.as_bytes());
     Some(decoded)
 }
 
-fn decode_text(bytes: &[u8]) -> Option<Decoded> {
+fn decode_text(bytes: &[u8]) -> Option<Decoded<'_>> {
     // UTF-32 first: its little-endian mark begins with that of UTF-16.
     if let Some(big_endian) = utf32_mark(bytes) {
         return decode_utf32(&bytes[4..], big_endian);
@@ -68,7 +69,7 @@ fn decode_text(bytes: &[u8]) -> Option<Decoded> {
     }
     if let Ok(text) = str::from_utf8(bytes) {
         return Some(Decoded {
-            text: text.to_owned(),
+            text: text.into(),
             encoding: UTF_8.name(),
             low_confidence: false,
             replacements: 0,
@@ -76,7 +77,7 @@ fn decode_text(bytes: &[u8]) -> Option<Decoded> {
         });
     }
     if is_damaged_utf8(bytes) {
-        let text = String::from_utf8_lossy(bytes).into_owned();
+        let text = String::from_utf8_lossy(bytes);
         let replacements =
             count_replacements(&text) - bytes.windows(3).filter(|bytes| *bytes == b"\xEF\xBF\xBD").count();
         return Some(Decoded { text, encoding: UTF_8.name(), low_confidence: false, replacements, nuls: 0 });
@@ -93,10 +94,10 @@ fn decode_text(bytes: &[u8]) -> Option<Decoded> {
     Some(decode_as(encoding, bytes, bytes.len() < CONFIDENT_LEN))
 }
 
-fn decode_as(encoding: &'static Encoding, bytes: &[u8], low_confidence: bool) -> Decoded {
+fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8], low_confidence: bool) -> Decoded<'a> {
     let (text, malformed) = encoding.decode_without_bom_handling(bytes);
     let replacements = if malformed { count_replacements(&text) } else { 0 };
-    Decoded { text: text.into_owned(), encoding: encoding.name(), low_confidence, replacements, nuls: 0 }
+    Decoded { text, encoding: encoding.name(), low_confidence, replacements, nuls: 0 }
 }
 
 fn count_replacements(text: &str) -> usize {
@@ -115,14 +116,14 @@ fn utf32_mark(bytes: &[u8]) -> Option<bool> {
     }
 }
 
-fn decode_utf32(bytes: &[u8], big_endian: bool) -> Option<Decoded> {
+fn decode_utf32(bytes: &[u8], big_endian: bool) -> Option<Decoded<'static>> {
     let scalar = |unit: &[u8]| {
         let unit = [unit[0], unit[1], unit[2], unit[3]];
         char::from_u32(if big_endian { u32::from_be_bytes(unit) } else { u32::from_le_bytes(unit) })
     };
     let text = bytes.chunks_exact(4).map(scalar).collect::<Option<String>>()?;
     let encoding = if big_endian { "UTF-32BE" } else { "UTF-32LE" };
-    Some(Decoded { text, encoding, low_confidence: false, replacements: 0, nuls: 0 })
+    Some(Decoded { text: text.into(), encoding, low_confidence: false, replacements: 0, nuls: 0 })
 }
 
 /// UTF-16 without a mark: text has NULs as the high bytes of ASCII, so at one parity only; text
@@ -248,8 +249,8 @@ pub fn raw_range(bytes: &[u8], text: &str, stretch: Range<usize>) -> Option<Rang
 
 /// Seven-bit text with the escapes that switch ISO-2022-JP to JIS X 0208.
 fn is_iso_2022_jp(bytes: &[u8]) -> bool {
-    let switches = |escape: &[u8]| matches!(escape, [0x1B, b'$', b'B' | b'@']);
-    bytes.is_ascii() && bytes.windows(3).any(switches)
+    let switches = |at: usize| matches!(bytes[at..], [0x1B, b'$', b'B' | b'@', ..]);
+    memchr::memchr_iter(0x1B, bytes).any(switches) && bytes.is_ascii()
 }
 
 /// Whether invalid UTF-8 is UTF-8 nevertheless: a few malformed sequences among many good ones, or one

@@ -33,7 +33,7 @@ pub use git::Git;
 pub use glob::{Glob, GlobError};
 pub use memory::{FormatHint, MAX_DOC_ID, NewSource, NewSourceError};
 pub use noise::LeftOut;
-pub use ordered::ordered;
+pub use ordered::{ordered, ordered_parts};
 pub use parser::parser_for;
 pub use prose::{PROSE_LANGUAGES, prose_language, prose_language_named};
 pub use redact::redact;

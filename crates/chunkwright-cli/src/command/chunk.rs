@@ -5,13 +5,13 @@ use std::fmt::Write;
 use anyhow::{Result, anyhow};
 use chunkwright::Record;
 use chunkwright_engine::{
-    Access, ChunkRequest, ChunkedDocument, Documents, Fields, RecordTable, Shard, TableFormat, page,
+    Access, ChunkRequest, ChunkedDocument, Documents, RecordTable, Shard, TableFormat, page,
 };
 use clap::ValueEnum;
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{InputFlags, ended};
-use crate::output::{Destination, FieldFlags, Format, Output, OutputPath, TargetFlags, json_line};
+use crate::output::{Destination, FieldFlags, Format, Output, OutputPath, TargetFlags, add_json_line};
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
 
@@ -120,18 +120,37 @@ impl Chunk {
         }
         let fields = output.fields().cloned();
         let (mut read, mut chunks) = (0, 0);
-        documents.chunk(
-            ChunkRequest { summaries: self.summaries && look == Look::Lines },
-            |cut| (cut.chunks.len(), render(&cut, look, fields.as_ref())),
-            |(_, text)| text.len(),
-            |cut| {
-                progress.advance(1);
-                let Some((number, text)) = cut else { return Ok(()) };
-                read += 1;
-                chunks += number;
-                output.lines(&text)
-            },
-        )?;
+        if look == Look::Lines {
+            let request = ChunkRequest { summaries: self.summaries };
+            let write = |record: &Record, lines: &mut Vec<u8>| {
+                add_json_line(record, fields.as_ref(), lines).expect("a record of plain values is JSON");
+            };
+            documents.write_chunks(request, write, |written| {
+                let is_last = written.as_ref().is_none_or(|written| written.is_last);
+                progress.advance(usize::from(is_last));
+                let Some(written) = written else { return Ok(()) };
+                read += usize::from(is_last);
+                chunks += written.chunks;
+                output.lines(&written.bytes)
+            })?;
+        } else {
+            let render = |cut: ChunkedDocument| match look {
+                Look::Page => page::document(&cut),
+                Look::Lines | Look::Table => table(&cut.doc_id, &cut.chunks),
+            };
+            documents.chunk(
+                ChunkRequest::default(),
+                |cut| (cut.chunks.len(), render(cut)),
+                |(_, text)| text.len(),
+                |cut| {
+                    progress.advance(1);
+                    let Some((number, text)) = cut else { return Ok(()) };
+                    read += 1;
+                    chunks += number;
+                    output.bytes(text.as_bytes())
+                },
+            )?;
+        }
         if look == Look::Page {
             output.bytes(page::foot()?.as_bytes())?;
         }
@@ -193,16 +212,6 @@ enum Look {
     Table,
     /// A part of the page.
     Page,
-}
-
-/// Renders one document.
-fn render(cut: &ChunkedDocument, look: Look, fields: Option<&Fields>) -> Vec<u8> {
-    let line = |record| json_line(record, fields).expect("a record of plain values is JSON");
-    match look {
-        Look::Lines => cut.chunks.iter().chain(&cut.summaries).flat_map(line).collect(),
-        Look::Table => table(&cut.doc_id, &cut.chunks).into_bytes(),
-        Look::Page => page::document(cut).into_bytes(),
-    }
 }
 
 /// The records of one document, for people.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use chunkwright::{Chunker, Document};
 use chunkwright_index::TokensByKind;
 use chunkwright_source::convert::Omission;
-use chunkwright_source::{Input, Inputs, Item, ReadSource, Skipped, Unread, ordered};
+use chunkwright_source::{Input, Inputs, Item, ReadSource, Skipped, Unread, ordered_parts};
 use parking_lot::Mutex;
 
 use crate::core::engine::Engine;
@@ -153,11 +153,6 @@ impl Documents {
         ReadReport { found: self.found, skipped: self.skipped.clone(), errors: self.errors.clone(), notices }
     }
 
-    /// Notes the number of tokens in the chunks of a document.
-    fn count_tokens(tokens: &Mutex<TokensByKind>, doc_id: &str, number: usize) {
-        tokens.lock().add(doc_id, number);
-    }
-
     /// Reads and parses all documents, and passes them to `emit` in order. For a document that could not be read,
     /// `emit` gets `None`, so that it can count.
     ///
@@ -177,12 +172,26 @@ impl Documents {
         &mut self,
         work: impl Fn(ReadSource) -> T + Sync,
         size: impl Fn(&T) -> usize + Sync,
+        emit: impl FnMut(Option<T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let work = |source, part: &mut dyn FnMut(T) -> bool| {
+            part(work(source));
+        };
+        self.each_in_parts(work, size, emit)
+    }
+
+    /// As [`Self::each`], with results in parts: `work` passes them on one by one, while it is told that more are
+    /// wanted.
+    fn each_in_parts<T: Send, E: From<Error>>(
+        &mut self,
+        work: impl Fn(ReadSource, &mut dyn FnMut(T) -> bool) + Sync,
+        size: impl Fn(&T) -> usize + Sync,
         mut emit: impl FnMut(Option<T>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Self { engine, items, found, skipped, errors, nuls, omissions, .. } = self;
         let (nuls, omissions) = (&*nuls, &*omissions);
-        let read = |item: &Item| {
-            item.read().map(|mut read| {
+        let read = |item: &Item, part: &mut dyn FnMut(Result<T, Unread>) -> bool| match item.read() {
+            Ok(mut read) => {
                 if !read.source.omissions.is_empty() {
                     let left_out = std::mem::take(&mut read.source.omissions);
                     omissions.lock().insert(read.doc_id.clone(), left_out);
@@ -191,11 +200,14 @@ impl Documents {
                     let mut nuls = nuls.lock();
                     nuls.insert(read.doc_id.clone(), read.source.nuls);
                 }
-                work(read)
-            })
+                work(read, &mut |result| part(Ok(result)));
+            }
+            Err(unread) => {
+                part(Err(unread));
+            }
         };
         let size = |result: &Result<T, Unread>| result.as_ref().map_or(0, &size);
-        ordered(engine.thread_count(), items, read, size, |result| {
+        ordered_parts(engine.thread_count(), items, read, size, |result| {
             engine.check_cancelled()?;
             match result {
                 Ok(result) => emit(Some(result)),

@@ -4,10 +4,11 @@
 
 use std::fs;
 
+use chunkwright::Record;
 use chunkwright_engine::settings::Source;
 use chunkwright_engine::{
-    Access, ChunkRequest, DiffSide, DocumentsRequest, Engine, Error, EvaluateRequest, EvaluationStep,
-    ExplainRequest, Input, Layers, NewSource, SkipReason, TuneRequest,
+    Access, ChunkRequest, ChunkedDocument, DiffSide, DocumentsRequest, Engine, Error, EvaluateRequest,
+    EvaluationStep, ExplainRequest, Input, Layers, NewSource, SkipReason, TuneRequest, Written,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -59,6 +60,40 @@ fn chunks_come_in_the_order_of_their_documents_and_what_is_left_out_is_reported(
     // One of the 42 is no document.
     assert_eq!((report.found, report.skipped[0].reason), (41, SkipReason::Binary));
     assert_eq!(report.errors, ["`nowhere` does not exist; give a file, a folder, or `-` for standard input"]);
+}
+
+#[test]
+fn the_records_of_a_large_document_are_passed_on_before_all_are_made() {
+    let large = GUIDE.repeat(20_000);
+    let inputs = ["a.md", "b.md"]
+        .map(|doc_id| Input::Memory { document: NewSource::new(doc_id, &*large), place: doc_id.into() });
+    let mut documents = engine().documents(&request(inputs.to_vec())).unwrap();
+    let mut expected = Vec::new();
+    let render =
+        |cut: ChunkedDocument| cut.chunks.iter().map(|record| format!("{record:?}\n")).collect::<String>();
+    let emit = |cut: Option<String>| {
+        expected.extend(cut.unwrap().into_bytes());
+        Ok::<(), Error>(())
+    };
+    documents.chunk(ChunkRequest::default(), render, String::len, emit).unwrap();
+    let (mut bytes, mut chunks, mut ends) = (Vec::new(), 0, Vec::new());
+    let write = |record: &Record, bytes: &mut Vec<u8>| bytes.extend(format!("{record:?}\n").into_bytes());
+    let emit = |written: Option<Written>| {
+        let written = written.unwrap();
+        assert!(written.bytes.len() < 300_000, "{}", written.bytes.len());
+        ends.push(written.is_last);
+        chunks += written.chunks;
+        bytes.extend(written.bytes);
+        Ok::<(), Error>(())
+    };
+    documents.write_chunks(ChunkRequest::default(), write, emit).unwrap();
+    assert!(
+        bytes == expected && chunks > 10_000,
+        "{chunks} chunks, {} of {} bytes",
+        bytes.len(),
+        expected.len()
+    );
+    assert!(ends.len() > 20 && ends.iter().filter(|is_last| **is_last).count() == 2, "{ends:?}");
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl<'b> Archive<'b> {
         let mut bytes = Vec::new();
         part.take(MAX_UNPACKED_SIZE).read_to_end(&mut bytes).ok()?;
         let text = decode(&bytes)?.text;
-        Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+        Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
     }
 
     /// The archive with other texts in place of some parts.

@@ -351,9 +351,9 @@ fn text_of<'p>(message: &'p Message<'_>, part: &'p MessagePart<'_>) -> Cow<'p, s
             Encoding::Base64 => base64_decode(raw).map(Cow::Owned),
             Encoding::QuotedPrintable => quoted_printable_decode(raw).map(Cow::Owned),
         });
-        let decoded = bytes.and_then(|bytes| decode(&bytes)).filter(|decoded| decoded.replacements == 0);
+        let decoded = bytes.as_deref().and_then(decode).filter(|decoded| decoded.replacements == 0);
         if let Some(decoded) = decoded {
-            return Cow::Owned(decoded.text);
+            return Cow::Owned(decoded.text.into_owned());
         }
     }
     Cow::Borrowed(text)

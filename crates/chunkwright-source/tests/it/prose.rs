@@ -1,9 +1,11 @@
 //! The language of prose.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use chunkwright_source::format::parse;
 use chunkwright_source::{parser_for, prose_language, prose_language_named};
+use whatlang::Lang;
 
 fn of(doc_id: &str, text: &str) -> Option<&'static str> {
     prose_language(&parse(doc_id, text, parser_for(Path::new(doc_id), text)))
@@ -72,4 +74,85 @@ fn front_matter_says_nothing_of_the_language() {
     let page =
         format!("---\ntitle: Паром\n{fields}---\nПаром ходит девять раз в день летом и пять раз зимой.\n");
     assert_eq!(of("a.md", &page), Some("ru"));
+}
+
+/// Alphabets and profiles of languages: the words of the texts below are made of their trigrams.
+const PROFILES: &str = include_str!("../../src/prose/profiles.txt");
+
+/// The language of a text by `whatlang`, from the rules in `prose/language.rs` on.
+fn by_whatlang(text: &str, is_latin_script: bool) -> Option<&'static str> {
+    let found = whatlang::detect(text)?;
+    let is_russian = |c: char| !c.is_alphabetic() || matches!(c, 'а'..='я' | 'ё') && c != 'ъ';
+    let is_russian =
+        found.lang() == Lang::Rus && !is_latin_script && text.to_lowercase().chars().all(is_russian);
+    let name = match found.lang() {
+        Lang::Pes => "persian".to_owned(),
+        Lang::Nob => "norwegian".to_owned(),
+        Lang::Slv => "slovenian".to_owned(),
+        other => other.eng_name().to_lowercase(),
+    };
+    prose_language_named(&name).filter(|_| found.is_reliable() || is_russian)
+}
+
+/// Words of a language, each letter following from the two before it as in its trigrams.
+fn words(trigrams: &[[char; 3]], bytes: usize, mut random: impl FnMut(usize) -> usize) -> String {
+    let mut text = String::new();
+    let (mut first, mut second) = (' ', ' ');
+    while text.len() < bytes || second != ' ' {
+        // Of those that fit rather the frequent ones, which are first.
+        let fits = |trigram: &&[char; 3]| trigram[0] == first && trigram[1] == second;
+        let known: Vec<char> = trigrams.iter().filter(fits).map(|trigram| trigram[2]).collect();
+        let begin = || trigrams.iter().filter(|trigram| trigram[0] == ' ').map(|trigram| trigram[1]);
+        let next = match known.len() {
+            0 if second == ' ' => begin().nth(random(begin().count())).unwrap_or(' '),
+            0 => ' ',
+            some => known[random(some).min(random(some))],
+        };
+        text.push(next);
+        (first, second) = (second, next);
+    }
+    text
+}
+
+#[test]
+fn the_language_of_texts_of_any_length_is_that_by_whatlang() {
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    let (mut compared, mut known) = (0, HashSet::new());
+    for script in PROFILES.split("\n\n").skip(1) {
+        let is_latin = script.starts_with("latin");
+        for line in script.lines().skip(1) {
+            let trigrams: Vec<char> = line.rsplit(' ').next().unwrap().replace('_', " ").chars().collect();
+            let trigrams: Vec<[char; 3]> =
+                trigrams.chunks(3).map(|chunk| chunk.try_into().unwrap()).collect();
+            // From the first letters on, where hardly any is certain, to texts with more trigrams than are compared.
+            for bytes in [30, 40, 50, 60, 80, 100, 130, 160, 200, 260, 400, 800, 3000] {
+                for _ in 0..3 {
+                    let text = words(&trigrams, bytes, &mut random);
+                    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    let language = of("a.txt", &text);
+                    assert_eq!(language, by_whatlang(&text, is_latin), "{text}");
+                    compared += 1;
+                    known.extend(language);
+                }
+            }
+        }
+    }
+    assert_eq!((compared, known.len()), (51 * 13 * 3, 34));
+}
+
+#[test]
+fn a_script_of_its_own_tells_the_language() {
+    for (expected, text) in [
+        ("bn", "ফাইলটি ডাউনলোড করুন এবং একটি আলাদা ফোল্ডারে রাখুন"),
+        ("el", "Κατεβάστε το αρχείο και αποσυμπιέστε το σε έναν φάκελο"),
+        ("th", "ดาวน์โหลดไฟล์และแตกไฟล์ลงในโฟลเดอร์ของตัวเอง"),
+    ] {
+        assert_eq!(of("a.txt", text), Some(expected), "{text}");
+    }
+    // Georgian is not among the languages.
+    assert_eq!(of("a.txt", "ჩამოტვირთეთ არქივი და გახსენით ცალკე საქაღალდეში"), None);
 }

@@ -22,6 +22,19 @@ fn words_are_those_of_unicode() {
     }
 }
 
+#[test]
+fn words_of_ascii_are_those_of_unicode_whatever_signs_follow_each_other() {
+    // A character of each kind that the rules for words tell apart.
+    const KINDS: &[char] =
+        &['a', 'Z', '0', '9', '_', '.', '\'', ':', ',', ';', '-', '"', ' ', '\u{1}', '\u{7f}'];
+    let mut text = String::new();
+    for number in 0..KINDS.len().pow(5) {
+        text.clear();
+        text.extend((0..5).map(|place| KINDS[number / KINDS.len().pow(place) % KINDS.len()]));
+        check(&text);
+    }
+}
+
 proptest! {
     #[test]
     fn words_of_any_text_are_those_of_unicode(text in "([a-c1-3._,:;'\"’，а-в数据 \n-]|\\PC|[\u{300}\u{200d}\u{1F1E6}\u{1F1E7}]){0,24}") {

@@ -1,7 +1,9 @@
 //! Cuts documents into chunks without an index.
 
-use chunkwright::{Document, Record, RecordContext};
-use chunkwright_source::prose_language;
+use chunkwright::{Chunker, Document, Record, RecordContext};
+use chunkwright_index::TokensByKind;
+use chunkwright_source::{ReadSource, prose_language};
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -30,6 +32,20 @@ pub struct ChunkedDocument {
     pub document: Document,
 }
 
+/// Some records of a document, written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// What was written.
+    pub bytes: Vec<u8>,
+    /// Number of chunks among the records.
+    pub chunks: usize,
+    /// Whether these are the last of their document.
+    pub is_last: bool,
+}
+
+/// Bytes of records that are passed on at once. The records of most documents are fewer.
+const PART: usize = 1 << 18;
+
 impl Documents {
     /// Cuts all documents. `render` converts each on the thread that cut it, and `emit` gets the results in order; for
     /// a document that could not be read, it gets `None`. `size` returns the bytes that a result holds: only a few
@@ -45,25 +61,100 @@ impl Documents {
         size: impl Fn(&T) -> usize + Sync,
         emit: impl FnMut(Option<T>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let chunker = self.chunker.clone();
-        let preset = self.preset().to_owned();
-        let tokens = std::mem::take(&mut self.tokens);
-        let cut = |source: chunkwright_source::ReadSource| {
-            let file_hash = source.source.file_hash.clone();
-            let document = source.parse();
-            let context = context(&preset, file_hash, &document);
-            let (chunks, summaries) = if request.summaries {
-                let result = chunker.process(&document, &context);
-                (result.chunks, result.summaries)
-            } else {
-                (chunker.chunk(&document).records(&context), Vec::new())
-            };
-            let number = chunks.iter().map(|chunk| chunk.token_count as usize).sum();
-            Self::count_tokens(&tokens, document.id(), number);
+        let cutting = Cutting::of(self, request);
+        let cut = |source: ReadSource| {
+            let (mut chunks, mut summaries) = (Vec::new(), Vec::new());
+            let document = cutting.cut(source, |record| {
+                if record.artifact.is_none() {
+                    chunks.push(record);
+                } else {
+                    summaries.push(record);
+                }
+                true
+            });
             render(ChunkedDocument { doc_id: document.id().to_owned(), chunks, summaries, document })
         };
         let result = self.each(cut, size, emit);
-        self.tokens = tokens;
+        self.tokens = cutting.tokens;
         result
+    }
+
+    /// Cuts all documents and writes their records, each as soon as it is made, so that the records of a document are
+    /// never in memory together. `write` adds a record to bytes, on the thread that cut the document; `emit` gets the
+    /// bytes in order, and `None` for a document that could not be read.
+    ///
+    /// # Errors
+    ///
+    /// Those of `emit`, and [`Error::Cancelled`].
+    pub fn write_chunks<E: From<Error>>(
+        &mut self,
+        request: ChunkRequest,
+        write: impl Fn(&Record, &mut Vec<u8>) + Sync,
+        emit: impl FnMut(Option<Written>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let cutting = Cutting::of(self, request);
+        let cut = |source: ReadSource, part: &mut dyn FnMut(Written) -> bool| {
+            // Content and text, and about as much for all else.
+            let room = || Vec::with_capacity(PART + PART / 8);
+            let mut bytes = Vec::with_capacity((3 * source.source.text.len()).min(PART));
+            let mut chunks = 0;
+            cutting.cut(source, |record| {
+                write(&record, &mut bytes);
+                chunks += usize::from(record.artifact.is_none());
+                if bytes.len() < PART {
+                    return true;
+                }
+                let bytes = std::mem::replace(&mut bytes, room());
+                let chunks = std::mem::take(&mut chunks);
+                part(Written { bytes, chunks, is_last: false })
+            });
+            part(Written { bytes, chunks, is_last: true });
+        };
+        let result = self.each_in_parts(cut, |written| written.bytes.capacity(), emit);
+        self.tokens = cutting.tokens;
+        result
+    }
+}
+
+/// How documents are cut.
+struct Cutting {
+    chunker: Chunker,
+    preset: String,
+    request: ChunkRequest,
+    tokens: Mutex<TokensByKind>,
+}
+
+impl Cutting {
+    /// That of `documents`, whose count of tokens it goes on with.
+    fn of(documents: &mut Documents, request: ChunkRequest) -> Self {
+        let tokens = std::mem::take(&mut documents.tokens);
+        Self { chunker: documents.chunker.clone(), preset: documents.preset().to_owned(), request, tokens }
+    }
+
+    /// Cuts a document, and passes on its records while `take` wants more. Returns the document.
+    fn cut(&self, source: ReadSource, mut take: impl FnMut(Record) -> bool) -> Document {
+        let file_hash = source.source.file_hash.clone();
+        let document = source.parse();
+        let context = context(&self.preset, file_hash, &document);
+        let chunked = self.chunker.chunk(&document);
+        let (mut tokens, mut is_wanted) = (0, true);
+        for record in chunked.iter_records(&context) {
+            tokens += record.token_count as usize;
+            is_wanted = is_wanted && take(record);
+            if !is_wanted {
+                break;
+            }
+        }
+        self.tokens.lock().add(document.id(), tokens);
+        if self.request.summaries && is_wanted {
+            let summaries = self.chunker.summaries(&document);
+            for record in self.chunker.summary_records(&document, &summaries, &context) {
+                if !take(record) {
+                    break;
+                }
+            }
+        }
+        drop(chunked);
+        document
     }
 }

@@ -45,7 +45,7 @@ fn content(path: &Path, message: &Message<'_>, part: &MessagePart<'_>, depth: u8
     // Its characters were decoded with the message.
     let source = match &part.body {
         PartType::Text(_) | PartType::Html(_) => super::text_of(message, part).into_owned(),
-        _ => decode(bytes)?.text,
+        _ => decode(bytes)?.text.into_owned(),
     };
     let source = with_lf(&source);
     let document = || Document::parse("", &*source, parser);
