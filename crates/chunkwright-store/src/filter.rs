@@ -219,6 +219,27 @@ impl Filter {
         }
     }
 
+    /// The symbols of which every chunk that passes names one, as chunks list them; `None` if the filter does not say.
+    pub(crate) fn needed_symbols(&self) -> Option<Vec<String>> {
+        fn needed(condition: &Condition) -> Option<Vec<String>> {
+            let listed = |symbol: &Value| Some(as_listed(symbol.as_str()?).into_owned());
+            match condition {
+                Condition::And(all) => all.iter().find_map(needed),
+                Condition::Or(any) => {
+                    any.iter().map(needed).collect::<Option<Vec<_>>>().map(|all| all.concat())
+                }
+                Condition::Field { field: Field::SYMBOL, test: Test::Is(symbol) } => {
+                    Some(vec![listed(symbol)?])
+                }
+                Condition::Field { field: Field::SYMBOL, test: Test::In(any) } => {
+                    any.iter().map(listed).collect()
+                }
+                _ => None,
+            }
+        }
+        self.condition.as_ref().and_then(needed)
+    }
+
     /// Returns whether a chunk passes. A filter that does not mention `artifact` accepts chunks only.
     pub(crate) fn passes(&self, fields: &dyn Fields) -> bool {
         (fields.get(Field::ARTIFACT) == Got::Nothing || self.mentions(Field::ARTIFACT))
@@ -318,8 +339,7 @@ impl Test {
 
     fn passes_symbols(&self, lines: &str) -> bool {
         let has = |symbol: &str| {
-            let symbol =
-                if symbol.contains("::") { symbol.replace("::", ".").into() } else { Cow::from(symbol) };
+            let symbol = as_listed(symbol);
             !symbol.is_empty() && lines.split('\n').any(|line| line == symbol)
         };
         match self {
@@ -328,6 +348,11 @@ impl Test {
             _ => lines.lines().filter(|line| !line.is_empty()).any(|line| self.passes_text(line)),
         }
     }
+}
+
+/// A symbol as chunks list it: qualified by dots.
+fn as_listed(symbol: &str) -> Cow<'_, str> {
+    if symbol.contains("::") { symbol.replace("::", ".").into() } else { symbol.into() }
 }
 
 fn same(a: &Value, b: &Value) -> bool {

@@ -15,10 +15,12 @@ mod shared;
 mod sketch;
 mod sparse;
 mod stretches;
+mod symbols;
 mod whole;
 mod words;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use chunkwright::ChunkId;
 
@@ -35,6 +37,7 @@ use disk::{Disk, DiskPart};
 pub(crate) use postings::List;
 pub(super) use shared::{Coverage, SharedIndex, Stamp, Turn};
 use sparse::Sparse;
+use symbols::Symbols;
 use words::Words;
 
 /// Vectors, terms and facts of the chunks of one generation.
@@ -57,6 +60,8 @@ pub struct SearchIndex {
     /// Facts of chunks, each combination once: there are few, except where symbols are named.
     facts: Vec<OwnedFacts>,
     known_facts: HashMap<OwnedFacts, u32>,
+    /// Made by the first search for a symbol.
+    symbols: OnceLock<Symbols>,
     dense: Dense,
     sparse: Sparse,
     words: Words,
@@ -424,10 +429,17 @@ impl SearchIndex {
             words.push((test, self.having(test, &rows, disk, &by_record)?));
         }
         if !filter.is_empty() || self.has_artifacts {
+            let naming = filter.needed_symbols().map(|needed| {
+                let symbols = self.symbols.get_or_init(|| Symbols::of(&self.facts));
+                symbols.naming(&needed, self.facts.len())
+            });
             // Rows with the same facts in one document are decided once, unless their words decide.
             let mut last = (u32::MAX, u32::MAX, false);
             rows.retain(|row| {
                 let Row { document, facts, .. } = self.rows[row];
+                if naming.as_ref().is_some_and(|naming| !naming.has(facts as usize)) {
+                    return false;
+                }
                 if (last.0, last.1) != (document, facts) || !words.is_empty() {
                     let doc_id = &self.documents[document as usize].doc_id;
                     let facts_here = self.facts[facts as usize].borrow(doc_id);
@@ -568,12 +580,16 @@ mod tests {
         for version in live {
             add(&mut fresh, version, version as u32 % 40);
         }
-        // Changes continue on both.
+        let filter = Filter::parse("symbol = symbol1").expect("a filter");
+        // Two of them know the symbols of what there is now.
+        for index in [&worn, &tidied] {
+            index.passing(&filter, &NoDisk, |_, _| Err(StoreError::ReadOnly)).expect("a quick filter");
+        }
+        // Changes continue on all.
         for index in [&mut worn, &mut tidied, &mut fresh] {
             add(index, 1000, 12);
             index.finish();
         }
-        let filter = Filter::parse("symbol = symbol1").expect("a filter");
         for filter in [Filter::default(), filter] {
             let found = |index: &SearchIndex| {
                 let passing = index
