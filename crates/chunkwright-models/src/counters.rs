@@ -8,7 +8,7 @@ mod estimate;
 #[cfg(feature = "local")]
 mod file;
 mod openai;
-mod word_cache;
+pub(crate) mod word_cache;
 #[cfg(feature = "local")]
 mod xlm_r;
 

@@ -18,10 +18,14 @@ pub mod data;
 mod e5_file;
 pub mod embedders;
 pub mod install;
+#[cfg(feature = "local")]
+mod llama;
 pub mod notes;
 mod rarity;
 pub mod rerank;
 pub mod service;
+#[cfg(all(test, feature = "local"))]
+mod test_models;
 #[cfg(feature = "local")]
 mod unigram;
 pub mod vectors;

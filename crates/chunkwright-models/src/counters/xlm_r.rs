@@ -33,11 +33,11 @@ impl TokenCounter for XlmRoberta {
                 let mut count = |word: &str| {
                     let mut count = 0;
                     tokenizer.each_part(word, |part| {
-                        count += parts.get(part, |part| tokenizer.count_part(part));
+                        count += parts.get(part, |part| tokenizer.count_part(part) as u32);
                     });
                     count
                 };
-                tokenizer.words(text).map(|word| words.get(word, &mut count)).sum()
+                tokenizer.words(text).map(|word| words.get(word, &mut count) as usize).sum()
             })
         })
     }
