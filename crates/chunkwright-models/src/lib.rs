@@ -17,7 +17,11 @@ pub mod data;
 #[cfg(feature = "local")]
 mod e5_file;
 pub mod embedders;
+#[cfg(feature = "local")]
+mod half;
 pub mod install;
+#[cfg(feature = "local")]
+mod int8;
 #[cfg(feature = "local")]
 mod llama;
 pub mod notes;

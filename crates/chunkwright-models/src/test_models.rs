@@ -22,5 +22,5 @@ pub(crate) fn data_dir_with(name: &str) -> Option<PathBuf> {
 /// A file of an installed model.
 pub(crate) fn file(model: &str, file: usize) -> Option<Vec<u8>> {
     let dir = data_dir_with(model)?;
-    crate::data::model(model).ok()?.read(&dir, file, usize::MAX).ok()
+    crate::data::model(model).ok()?.read(&dir, file).ok()
 }

@@ -10,6 +10,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normalized};
 use crate::data::{ModelError, model};
+use crate::half::single;
 use crate::llama::Llama;
 
 /// The writing systems that it was made for.
@@ -35,9 +36,9 @@ const TOKENIZER: usize = 1;
 impl Static {
     pub(super) fn open(data_dir: &Path) -> Result<Self, ModelError> {
         let model = model("static")?;
-        let file = model.read(data_dir, VECTORS, usize::MAX)?;
+        let file = model.read(data_dir, VECTORS)?;
         let (rows, dimension) = vectors(&file).ok_or_else(|| model.damaged_file(data_dir, VECTORS))?;
-        let tokenizer = Llama::parse("wordllama", &model.read(data_dir, TOKENIZER, usize::MAX)?)
+        let tokenizer = Llama::parse("wordllama", &model.read(data_dir, TOKENIZER)?)
             .ok_or_else(|| model.damaged_file(data_dir, TOKENIZER))?;
         let tokenizer = Arc::new(tokenizer);
         let info = ModelInfo {
@@ -83,16 +84,8 @@ impl Embedder for Static {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
 fn add(sum: &mut [f32], row: &[[u8; 2]]) {
     for (sum, &number) in sum.iter_mut().zip(row) {
-        *sum += single(u16::from_le_bytes(number));
+        *sum += single(number);
     }
-}
-
-/// A finite half-precision number in single precision: the exponent, five bits from 15 up, is put in the place of that
-/// from 127 up, and what it lacks is multiplied, which is exact for the smallest numbers as well.
-#[inline]
-fn single(half: u16) -> f32 {
-    let magnitude = f32::from_bits(u32::from(half & 0x7fff) << 13) * f32::from_bits((127 + 112) << 23);
-    f32::from_bits(magnitude.to_bits() | u32::from(half & 0x8000) << 16)
 }
 
 /// Where the numbers of the only matrix of the file are, and the length of its rows.
@@ -105,19 +98,5 @@ fn vectors(file: &[u8]) -> Option<(Range<usize>, usize)> {
             Some((start..file.len(), dimension))
         }
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use half::f16;
-
-    use super::*;
-
-    #[test]
-    fn every_finite_half_is_converted_exactly() {
-        for half in (0..=u16::MAX).map(f16::from_bits).filter(|half| half.is_finite()) {
-            assert_eq!(single(half.to_bits()).to_bits(), half.to_f32().to_bits(), "{half}");
-        }
     }
 }
