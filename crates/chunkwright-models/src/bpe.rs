@@ -1,10 +1,11 @@
-//! Byte-pair encodings: count the tokens of a word.
+//! Byte-pair encodings: merge the tokens of a word, and count them.
 //!
-//! A word begins as its bytes. As long as two neighbours merge into a token, the pair whose token has the lowest id is
-//! merged, the first of equals. A table says what merges into what ([`Merges`]). `build.rs` makes it; it lies in the
-//! binary in the form in which it is used, so it takes no time to load.
+//! A word begins as its bytes. As long as two neighbours merge into a token, the pair of the lowest rank is merged, the
+//! first of equals. A table says what merges into what ([`Pairs`]). In `OpenAI`'s encodings ([`Merges`]) the rank of a
+//! merge is the id of its token. `build.rs` makes their tables; they lie in the binary in the form in which they are
+//! used, so they take no time to load.
 //!
-//! The search for the lowest id goes over the whole word each time, which is the fastest there is for words of usual
+//! The search for the lowest rank goes over the whole word each time, which is the fastest there is for words of usual
 //! length. For long ones, such as a line without blanks or an indentation, the pairs lie in a heap, and words are taken
 //! in windows. That is exact, since a sequence of tokens is the encoding of its bytes if every two neighbours are the
 //! encoding of theirs.
@@ -18,7 +19,7 @@ use self::layout::{EMPTY, ENTRY, ID_BITS};
 use crate::char_set;
 
 /// Most bytes of a word of usual length.
-const USUAL: usize = 48;
+pub(crate) const USUAL: usize = 48;
 
 /// Bytes of a long word that are merged at once.
 const WINDOW: usize = 512;
@@ -26,8 +27,8 @@ const WINDOW: usize = 512;
 /// Bytes at the end of a window whose tokens depend on what follows: a few tokens.
 const TAIL: usize = 64;
 
-/// No token: larger than all ids.
-const NONE: u32 = u32::MAX;
+/// No merge, no token: larger than all ranks and ids.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// The table of merges of an encoding: which two tokens merge into which.
 pub(crate) struct Merges {
@@ -97,84 +98,19 @@ impl Merges {
 
     /// The ends of the tokens of a window.
     fn ends(&self, window: &[u8]) -> Vec<usize> {
-        // Each token stands at its first byte.
         let mut tokens: Vec<u32> = window.iter().map(|&byte| self.singles[usize::from(byte)]).collect();
-        let mut ends: Vec<usize> = (1..=window.len()).collect();
-        let mut before: Vec<usize> = (0..window.len()).map(|at| at.wrapping_sub(1)).collect();
-        // The token that each token and the next merge into; the heap has it above the token's place.
-        let mut merged: Vec<u32> = tokens.windows(2).map(|pair| self.merged(pair[0], pair[1])).collect();
-        merged.push(NONE);
-        let entry = |at: usize, merged: u32| Reverse(u64::from(merged) << 32 | at as u64);
-        let known = merged.iter().enumerate().filter(|&(_, &merged)| merged != NONE);
-        let mut pairs: BinaryHeap<Reverse<u64>> = known.map(|(at, &merged)| entry(at, merged)).collect();
-        while let Some(Reverse(pair)) = pairs.pop() {
-            let (token, at) = ((pair >> 32) as u32, pair as u32 as usize);
-            // Either of the two may have been merged with another meanwhile.
-            if merged[at] != token {
-                continue;
-            }
-            let next = ends[at];
-            let end = ends[next];
-            (tokens[at], ends[at], ends[next], merged[next]) = (token, end, 0, NONE);
-            let mut join = |left: usize, right: usize| {
-                merged[left] = self.merged(tokens[left], tokens[right]);
-                if merged[left] != NONE {
-                    pairs.push(entry(left, merged[left]));
-                }
-            };
-            if at > 0 {
-                join(before[at], at);
-            }
-            if end < window.len() {
-                before[end] = at;
-                join(at, end);
-            } else {
-                merged[at] = NONE;
-            }
-        }
+        let mut ends = merge_many(self, &mut tokens);
         ends.retain(|&end| end > 0);
         ends
     }
 
     /// Number of tokens of a word of usual length, and the first of them.
     fn merge(&self, word: &[u8]) -> (usize, u32) {
-        let (mut tokens, mut merged) = ([0; USUAL], [NONE; USUAL]);
-        let mut count = word.len();
+        let mut tokens = [0; USUAL];
         for (token, &byte) in tokens.iter_mut().zip(word) {
             *token = self.singles[usize::from(byte)];
         }
-        // The token that each token and the next merge into.
-        for (merged, pair) in merged.iter_mut().zip(tokens[..count].windows(2)) {
-            *merged = self.merged(pair[0], pair[1]);
-        }
-        while count > 1 {
-            let pairs = &merged[..count - 1];
-            let least = pairs.iter().fold(NONE, |least, &merged| least.min(merged));
-            let at = pairs.iter().position(|&merged| merged == least);
-            let Some(at) = at.filter(|_| least != NONE) else { break };
-            tokens[at] = least;
-            tokens.copy_within(at + 2..count, at + 1);
-            merged.copy_within(at + 1..count - 1, at);
-            count -= 1;
-            if at > 0 {
-                merged[at - 1] = self.merged(tokens[at - 1], least);
-            }
-            if at + 1 < count {
-                merged[at] = self.merged(least, tokens[at + 1]);
-            }
-        }
-        (count, tokens[0])
-    }
-
-    /// The token that two neighbours merge into, or [`NONE`].
-    fn merged(&self, left: u32, right: u32) -> u32 {
-        let pair = layout::pair(left, right);
-        let bucket = 2 * layout::bucket(pair, self.buckets);
-        let seed = u16::from_le_bytes([self.seeds[bucket], self.seeds[bucket + 1]]);
-        let at = ENTRY * layout::entry(pair, seed, self.entry_count);
-        let entry =
-            self.entries[at..].first_chunk().map_or(EMPTY, |&bytes| u64::from_le_bytes(bytes) & EMPTY);
-        if entry >> ID_BITS == pair { entry as u32 & ((1 << ID_BITS) - 1) } else { NONE }
+        (merge_few(self, &mut tokens, word.len()), tokens[0])
     }
 
     /// The parts of a word whose tokens, one after the other, are those of the word.
@@ -200,6 +136,99 @@ impl Merges {
             || may_hold(end, begin);
         !is_joined
     }
+}
+
+/// Which two neighbours merge, in what order and into what.
+pub(crate) trait Pairs {
+    /// The rank of the merge of two neighbours, or [`NONE`]: the lowest rank of a word merges first.
+    fn merged(&self, left: u32, right: u32) -> u32;
+
+    /// The token that a merge of this rank makes.
+    fn token(&self, rank: u32) -> u32;
+}
+
+impl Pairs for Merges {
+    fn merged(&self, left: u32, right: u32) -> u32 {
+        let pair = layout::pair(left, right);
+        let bucket = 2 * layout::bucket(pair, self.buckets);
+        let seed = u16::from_le_bytes([self.seeds[bucket], self.seeds[bucket + 1]]);
+        let at = ENTRY * layout::entry(pair, seed, self.entry_count);
+        let entry =
+            self.entries[at..].first_chunk().map_or(EMPTY, |&bytes| u64::from_le_bytes(bytes) & EMPTY);
+        if entry >> ID_BITS == pair { entry as u32 & ((1 << ID_BITS) - 1) } else { NONE }
+    }
+
+    fn token(&self, rank: u32) -> u32 {
+        rank
+    }
+}
+
+/// Merges the first `count` tokens, and returns how many are left.
+#[inline]
+pub(crate) fn merge_few(pairs: &impl Pairs, tokens: &mut [u32; USUAL], mut count: usize) -> usize {
+    // The rank at which each token and the next merge.
+    let mut merged = [NONE; USUAL];
+    for (merged, pair) in merged.iter_mut().zip(tokens[..count].windows(2)) {
+        *merged = pairs.merged(pair[0], pair[1]);
+    }
+    while count > 1 {
+        let ranks = &merged[..count - 1];
+        let least = ranks.iter().fold(NONE, |least, &merged| least.min(merged));
+        let at = ranks.iter().position(|&merged| merged == least);
+        let Some(at) = at.filter(|_| least != NONE) else { break };
+        let token = pairs.token(least);
+        tokens[at] = token;
+        tokens.copy_within(at + 2..count, at + 1);
+        merged.copy_within(at + 1..count - 1, at);
+        count -= 1;
+        if at > 0 {
+            merged[at - 1] = pairs.merged(tokens[at - 1], token);
+        }
+        if at + 1 < count {
+            merged[at] = pairs.merged(token, tokens[at + 1]);
+        }
+    }
+    count
+}
+
+/// Merges any number of tokens. Returns the end of each, 0 if it was merged into one before it; those that are left
+/// stay at their beginnings.
+pub(crate) fn merge_many(pairs: &impl Pairs, tokens: &mut [u32]) -> Vec<usize> {
+    let count = tokens.len();
+    let mut ends: Vec<usize> = (1..=count).collect();
+    let mut before: Vec<usize> = (0..count).map(|at| at.wrapping_sub(1)).collect();
+    // The rank at which each token and the next merge; the heap has it above the token's place.
+    let mut merged: Vec<u32> = tokens.windows(2).map(|pair| pairs.merged(pair[0], pair[1])).collect();
+    merged.push(NONE);
+    let entry = |at: usize, merged: u32| Reverse(u64::from(merged) << 32 | at as u64);
+    let known = merged.iter().enumerate().filter(|&(_, &merged)| merged != NONE);
+    let mut heap: BinaryHeap<Reverse<u64>> = known.map(|(at, &merged)| entry(at, merged)).collect();
+    while let Some(Reverse(pair)) = heap.pop() {
+        let (rank, at) = ((pair >> 32) as u32, pair as u32 as usize);
+        // Either of the two may have been merged with another meanwhile.
+        if merged[at] != rank {
+            continue;
+        }
+        let next = ends[at];
+        let end = ends[next];
+        (tokens[at], ends[at], ends[next], merged[next]) = (pairs.token(rank), end, 0, NONE);
+        let mut join = |left: usize, right: usize| {
+            merged[left] = pairs.merged(tokens[left], tokens[right]);
+            if merged[left] != NONE {
+                heap.push(entry(left, merged[left]));
+            }
+        };
+        if at > 0 {
+            join(before[at], at);
+        }
+        if end < count {
+            before[end] = at;
+            join(at, end);
+        } else {
+            merged[at] = NONE;
+        }
+    }
+    ends
 }
 
 #[cfg(test)]

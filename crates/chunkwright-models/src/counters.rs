@@ -8,7 +8,7 @@ mod estimate;
 #[cfg(feature = "local")]
 mod file;
 mod openai;
-mod word_cache;
+pub(crate) mod word_cache;
 #[cfg(feature = "local")]
 mod xlm_r;
 
@@ -27,7 +27,7 @@ pub use xlm_r::XlmRoberta;
 
 use crate::data::ModelError;
 #[cfg(feature = "local")]
-use crate::embedders::xlm_r_tokenizer;
+use crate::embedders::xlm_r_vocabulary;
 
 /// A named token counter, as help texts list it.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ pub const COUNTERS: &[CounterInfo] = &[
         name: "xlm-r",
         aliases: &["bge-m3", "e5"],
         summary: "tokens of BGE-M3, multilingual-e5 and others with XLM-RoBERTa's vocabulary; needs the model `e5`",
-        make: |data_dir| Ok(Arc::new(XlmRoberta::new(Arc::new(xlm_r_tokenizer(data_dir)?)))),
+        make: |data_dir| Ok(Arc::new(XlmRoberta::new(Arc::new(xlm_r_vocabulary(data_dir)?)))),
     },
 ];
 

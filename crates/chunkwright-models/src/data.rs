@@ -3,8 +3,6 @@
 //! Model files come from packages of the Python registry and are never part of this project; each is
 //! pinned here by its size and its BLAKE3 hash, so that a model is the same on every machine.
 
-#[cfg(feature = "local")]
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -190,15 +188,18 @@ impl InstallableModel {
         }
     }
 
-    /// The first `limit` bytes of one of its files.
+    /// Opens one of its files.
     #[cfg(feature = "local")]
-    pub(crate) fn read(&self, data_dir: &Path, file: usize, limit: usize) -> Result<Vec<u8>, ModelError> {
+    pub(crate) fn open(&self, data_dir: &Path, file: usize) -> Result<std::fs::File, ModelError> {
         let path = self.path(data_dir, &self.files[file])?;
-        let mut bytes = Vec::new();
-        std::fs::File::open(&path)
-            .and_then(|opened| opened.take(limit as u64).read_to_end(&mut bytes))
-            .map_err(|source| ModelError::Unreadable { path, source })?;
-        Ok(bytes)
+        std::fs::File::open(&path).map_err(|source| ModelError::Unreadable { path, source })
+    }
+
+    /// One of its files.
+    #[cfg(feature = "local")]
+    pub(crate) fn read(&self, data_dir: &Path, file: usize) -> Result<Vec<u8>, ModelError> {
+        let path = self.path(data_dir, &self.files[file])?;
+        std::fs::read(&path).map_err(|source| ModelError::Unreadable { path, source })
     }
 
     /// The error for one of its files with unexpected content.
@@ -209,6 +210,29 @@ impl InstallableModel {
 
     fn damaged(&self, path: PathBuf) -> ModelError {
         ModelError::Damaged { path, name: self.name }
+    }
+}
+
+/// Reads exactly as many bytes as `bytes` has, from byte `at` of the file on. The file's cursor may move, so nothing else
+/// may depend on it.
+///
+/// # Errors
+///
+/// If the file is shorter, or cannot be read.
+#[cfg(feature = "local")]
+pub(crate) fn read_at(file: &std::fs::File, at: u64, bytes: &mut [u8]) -> std::io::Result<()> {
+    #[cfg(not(windows))]
+    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, at);
+    #[cfg(windows)]
+    {
+        let mut read = 0;
+        while read < bytes.len() {
+            match std::os::windows::fs::FileExt::seek_read(file, &mut bytes[read..], at + read as u64)? {
+                0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                more => read += more,
+            }
+        }
+        Ok(())
     }
 }
 

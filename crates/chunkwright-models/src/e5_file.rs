@@ -5,17 +5,21 @@
 //! and 32 four-bit numbers from -8 to 7; vectors are single precision.
 
 use std::collections::HashMap;
+use std::fs::File;
 
-use half::f16;
+use multiversion::multiversion;
 
-use crate::xlm_r::XlmR;
+use crate::bert::WIDTH;
+use crate::data::read_at;
+use crate::half::single;
+use crate::int8::COLUMNS;
+use crate::xlm_r::Vocabulary;
 
 /// Shape of the model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) hidden: usize,
     pub(crate) layers: usize,
-    pub(crate) heads: usize,
     pub(crate) inner: usize,
     pub(crate) vocabulary: usize,
     pub(crate) positions: usize,
@@ -25,21 +29,32 @@ pub(crate) struct Shape {
 /// The head of the file, parsed: everything but the tensors.
 pub(crate) struct Head {
     pub(crate) shape: Shape,
-    pub(crate) tokenizer: XlmR,
-    tensors: HashMap<String, (usize, usize)>,
+    pub(crate) vocabulary: Vocabulary,
+    /// Where tensors begin, and their bytes.
+    tensors: HashMap<String, (u64, usize)>,
 }
 
 /// Length of the head: a bound, so that a token counter need not read the tensors.
-pub(crate) const HEAD_LEN: usize = 5 << 20;
+const HEAD_LEN: usize = 5 << 20;
 /// Weights of one quantized block, and its bytes.
 const BLOCK: usize = 32;
 const BLOCK_BYTES: usize = 18;
 
 impl Head {
+    /// Reads the head of the file.
+    ///
+    /// Returns `None` if it is not such a file.
+    pub(crate) fn read(file: &File) -> Option<Self> {
+        let len = usize::try_from(file.metadata().ok()?.len()).ok()?;
+        let mut bytes = vec![0; len.min(HEAD_LEN)];
+        read_at(file, 0, &mut bytes).ok()?;
+        Self::parse(&bytes)
+    }
+
     /// Parses the head from the first bytes of the file.
     ///
     /// Returns `None` if they are not such a head.
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+    fn parse(bytes: &[u8]) -> Option<Self> {
         let mut rest = Reader(bytes);
         if rest.take(8)? != b"E5S1\x01\0\0\0" {
             return None;
@@ -54,57 +69,55 @@ impl Head {
         let pieces = rest.size()?;
         let _special = rest.take(16)?;
         let text_len = usize::try_from(rest.u64()?).ok()?;
-        let offsets = (0..=pieces).map(|_| rest.size()).collect::<Option<Vec<_>>>()?;
-        let scores = (0..pieces).map(|_| rest.f32()).collect::<Option<Vec<_>>>()?;
-        let text = rest.take(text_len)?;
-        let mut vocabulary_pieces = Vec::with_capacity(pieces);
-        for (span, &score) in offsets.windows(2).zip(&scores) {
-            vocabulary_pieces.push((std::str::from_utf8(text.get(span[0]..span[1])?).ok()?, score));
-        }
-        let tokenizer = XlmR::new(&vocabulary_pieces, rest.normal_forms()?);
+        // The first piece begins at 0.
+        let _first = rest.u32()?;
+        let ends =
+            rest.take(pieces.checked_mul(4)?)?.as_chunks().0.iter().map(|&end| u32::from_le_bytes(end));
+        let scores = rest.take(pieces.checked_mul(4)?)?.as_chunks().0;
+        let scores = scores.iter().map(|&score| f32::from_le_bytes(score)).collect();
+        let text = rest.take(text_len)?.to_vec();
+        let found = Vocabulary::new(text, ends.collect(), scores, rest.normal_forms()?)?;
         let mut tensors = HashMap::new();
         for _ in 0..rest.size()? {
             let name_len = usize::from(rest.u16()?);
             let name = std::str::from_utf8(rest.take(name_len)?).ok()?.to_owned();
             let _kind_and_count = rest.take(5)?;
-            let (start, len) = (usize::try_from(rest.u64()?).ok()?, usize::try_from(rest.u64()?).ok()?);
-            tensors.insert(name, (start, len));
+            tensors.insert(name, (rest.u64()?, usize::try_from(rest.u64()?).ok()?));
         }
-        let shape = Shape { hidden, layers, heads, inner, vocabulary, positions, epsilon };
+        let shape = Shape { hidden, layers, inner, vocabulary, positions, epsilon };
         let sound = hidden > 0
-            && heads > 0
             && pieces <= vocabulary
-            && hidden % heads == 0
-            && hidden % BLOCK == 0
-            && inner % BLOCK == 0;
-        sound.then_some(Self { shape, tokenizer, tensors })
+            && heads.checked_mul(WIDTH) == Some(hidden)
+            && hidden % COLUMNS == 0
+            && inner % COLUMNS == 0;
+        sound.then_some(Self { shape, vocabulary: found, tensors })
     }
 
     /// A vector of `len` numbers.
-    pub(crate) fn vector(&self, file: &[u8], name: &str, len: usize) -> Option<Vec<f32>> {
+    pub(crate) fn vector(&self, file: &File, name: &str, len: usize) -> Option<Vec<f32>> {
         let bytes = self.bytes(file, name, len.checked_mul(4)?)?;
         Some(bytes.as_chunks().0.iter().map(|&number| f32::from_le_bytes(number)).collect())
     }
 
-    /// A matrix of `len` numbers in all, dequantized.
-    pub(crate) fn matrix(&self, file: &[u8], name: &str, len: usize) -> Option<Vec<f32>> {
-        let bytes = self.quantized(file, name, len)?;
-        let mut numbers = vec![0.0; len];
-        dequantize(bytes, &mut numbers);
-        Some(numbers)
-    }
-
     /// The bytes of a matrix of `len` numbers in all, for [`dequantize`].
-    pub(crate) fn quantized<'a>(&self, file: &'a [u8], name: &str, len: usize) -> Option<&'a [u8]> {
-        self.bytes(file, name, (len / BLOCK).checked_mul(BLOCK_BYTES)?)
+    pub(crate) fn quantized(&self, file: &File, name: &str, len: usize) -> Option<Vec<u8>> {
+        self.bytes(file, name, quantized_len(len))
     }
 
-    fn bytes<'a>(&self, file: &'a [u8], name: &str, expected: usize) -> Option<&'a [u8]> {
+    /// Where a matrix of `len` numbers in all begins.
+    pub(crate) fn place(&self, name: &str, len: usize) -> Option<u64> {
+        let &(start, found) = self.tensors.get(name)?;
+        (found == quantized_len(len)).then_some(start)
+    }
+
+    fn bytes(&self, file: &File, name: &str, expected: usize) -> Option<Vec<u8>> {
         let &(start, len) = self.tensors.get(name)?;
         if len != expected {
             return None;
         }
-        file.get(start..start.checked_add(len)?)
+        let mut bytes = vec![0; len];
+        read_at(file, start, &mut bytes).ok()?;
+        Some(bytes)
     }
 }
 
@@ -115,13 +128,19 @@ pub(crate) fn quantized_len(len: usize) -> usize {
 
 /// Unpacks quantized blocks into `numbers`.
 pub(crate) fn dequantize(blocks: &[u8], numbers: &mut [f32]) {
-    for (block, numbers) in blocks.chunks_exact(BLOCK_BYTES).zip(numbers.chunks_exact_mut(BLOCK)) {
-        let scale = f16::from_le_bytes([block[0], block[1]]).to_f32();
-        let (low, high) = numbers.split_at_mut(BLOCK / 2);
-        for ((&pair, low), high) in block[2..].iter().zip(low).zip(high) {
-            *low = (f32::from(pair & 15) - 8.0) * scale;
-            *high = (f32::from(pair >> 4) - 8.0) * scale;
-        }
+    let blocks = blocks.as_chunks::<BLOCK_BYTES>().0;
+    blocks.iter().zip(numbers.as_chunks_mut().0).for_each(|(block, numbers)| dequantize_block(block, numbers));
+}
+
+// Of one block: a compiler that is given the loop over all takes a number of each of several blocks at once.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+fn dequantize_block(block: &[u8; BLOCK_BYTES], numbers: &mut [f32; BLOCK]) {
+    let scale = single([block[0], block[1]]);
+    for pair in 0..BLOCK / 2 {
+        numbers[pair] = (i32::from(block[2 + pair] & 15) - 8) as f32 * scale;
+    }
+    for pair in 0..BLOCK / 2 {
+        numbers[BLOCK / 2 + pair] = (i32::from(block[2 + pair] >> 4) - 8) as f32 * scale;
     }
 }
 

@@ -16,7 +16,7 @@ use crate::data::{ModelError, model};
 use crate::service::ServiceError;
 
 #[cfg(feature = "local")]
-pub(crate) use e5::{E5, tokenizer as xlm_r_tokenizer};
+pub(crate) use e5::{E5, vocabulary as xlm_r_vocabulary};
 pub(crate) use remote::tei;
 pub use remote::{
     DIALECTS, Dialect, RemoteOptions, SPARSE_DIALECTS, SparseDialect, SparseOptions, is_remote,

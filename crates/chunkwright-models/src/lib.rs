@@ -17,11 +17,19 @@ pub mod data;
 #[cfg(feature = "local")]
 mod e5_file;
 pub mod embedders;
+#[cfg(feature = "local")]
+mod half;
 pub mod install;
+#[cfg(feature = "local")]
+mod int8;
+#[cfg(feature = "local")]
+mod llama;
 pub mod notes;
 mod rarity;
 pub mod rerank;
 pub mod service;
+#[cfg(all(test, feature = "local"))]
+mod test_models;
 #[cfg(feature = "local")]
 mod unigram;
 pub mod vectors;

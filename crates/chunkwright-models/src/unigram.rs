@@ -56,9 +56,9 @@ const CHAR_BITS: u32 = 21;
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 impl Unigram {
-    /// Builds the table. `unknown_id` stands for every run of characters that no piece holds.
-    pub(crate) fn new(pieces: &[Piece<'_>], unknown_id: u32) -> Self {
-        let lowest = pieces.iter().map(|piece| f64::from(piece.score)).fold(f64::INFINITY, f64::min);
+    /// Builds the table. `lowest` is the lowest score of the vocabulary, which may have more pieces than those; `unknown_id`
+    /// stands for every run of characters that no piece holds.
+    pub(crate) fn new(pieces: &[Piece<'_>], lowest: f32, unknown_id: u32) -> Self {
         let mut capacity = (pieces.len() * 4).next_power_of_two().max(64);
         let slots = loop {
             if let Some(slots) = Self::fill(pieces, capacity) {
@@ -66,7 +66,7 @@ impl Unigram {
             }
             capacity *= 2;
         };
-        let lowest = if lowest.is_finite() { lowest } else { 0.0 };
+        let lowest = if lowest.is_finite() { f64::from(lowest) } else { 0.0 };
         let mut joined = PairFilter::new(pieces.len());
         for piece in pieces {
             piece.text.chars().zip(piece.text.chars().skip(1)).for_each(|(a, b)| joined.insert(a, b));
@@ -206,7 +206,8 @@ mod tests {
 
     fn unigram(vocabulary: &[(&str, f32)]) -> Unigram {
         let piece = |(id, &(text, score))| Piece { text, id: id as u32 + 1, score };
-        Unigram::new(&vocabulary.iter().enumerate().map(piece).collect::<Vec<_>>(), 0)
+        let lowest = vocabulary.iter().map(|&(_, score)| score).fold(f32::INFINITY, f32::min);
+        Unigram::new(&vocabulary.iter().enumerate().map(piece).collect::<Vec<_>>(), lowest, 0)
     }
 
     fn check(word: &str, expected: &[u32]) {

@@ -70,12 +70,6 @@ impl TokenizerFile {
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { name: name.to_owned(), tokenizer })
     }
-
-    /// The token ids of a text, or the error message of the `tokenizers` library.
-    pub(crate) fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
-        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
-        Ok(encoding.get_ids().to_vec())
-    }
 }
 
 /// The content of a regular file of no more than [`MAX_TOKENIZER_SIZE`].

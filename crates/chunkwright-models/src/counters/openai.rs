@@ -132,13 +132,13 @@ impl TokenCounter for OpenAi {
             return 0;
         }
         let merges = &self.encoding.merges;
-        let count = |word: &str| merges.count(word.as_bytes());
+        let count = |word: &str| merges.count(word.as_bytes()) as u32;
         let count_word = |known: &mut Table, (word, is_plain): (&str, bool)| {
             if is_plain || word.is_ascii() {
-                return known.get(word, count);
+                return known.get(word, count) as usize;
             }
             // Without blanks a word is a clause, which does not recur; its parts do.
-            merges.parts(word).map(|part| known.get(part, count)).sum()
+            merges.parts(word).map(|part| known.get(part, count) as usize).sum()
         };
         self.counts.with(|known| self.encoding.words(text).map(|word| count_word(known, word)).sum())
     }

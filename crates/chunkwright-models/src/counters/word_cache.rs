@@ -1,6 +1,6 @@
-//! Remembered counts of words.
+//! Remembered counts or tokens of words.
 //!
-//! Tokenizers first split a text into words and then count each word alone, and documents repeat
+//! Tokenizers first split a text into words and then encode each word alone, and documents repeat
 //! their words, so most counts are known before they are asked for. The cache is a fixed table of
 //! short words with their counts: exact, because an entry holds the whole word; bounded, because a
 //! new word simply takes the place of an old one. Threads borrow tables from a small pool, so that
@@ -15,14 +15,19 @@ const MAX_WORD: usize = 32;
 const ENTRY_BITS: u32 = 16;
 
 /// Tables of remembered counts; as many as there were threads counting at once.
-#[derive(Default)]
-pub(super) struct WordCache {
-    idle: Mutex<Vec<Table>>,
+pub(crate) struct WordCache<V = u32> {
+    idle: Mutex<Vec<Table<V>>>,
 }
 
-impl WordCache {
+impl<V> Default for WordCache<V> {
+    fn default() -> Self {
+        Self { idle: Mutex::default() }
+    }
+}
+
+impl<V: Copy + Default> WordCache<V> {
     /// Lends a table to `count`.
-    pub(super) fn with<T>(&self, count: impl FnOnce(&mut Table) -> T) -> T {
+    pub(crate) fn with<T>(&self, count: impl FnOnce(&mut Table<V>) -> T) -> T {
         let idle = || self.idle.lock();
         let taken = idle().pop();
         let mut table = taken.unwrap_or_default();
@@ -32,32 +37,32 @@ impl WordCache {
     }
 }
 
-/// A direct-mapped table from short words to counts.
-pub(super) struct Table(Box<[Entry]>);
+/// A direct-mapped table from short words to what is known of them: their counts, unless said otherwise.
+pub(crate) struct Table<V = u32>(Box<[Entry<V>]>);
 
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct Entry<V> {
     word: Packed,
-    count: u32,
+    value: V,
 }
 
-impl Default for Table {
+impl<V: Copy + Default> Default for Table<V> {
     fn default() -> Self {
         Self(vec![Entry::default(); 1 << ENTRY_BITS].into_boxed_slice())
     }
 }
 
-impl Table {
-    /// The count of `word`: remembered, or by `count` and then remembered.
-    pub(super) fn get(&mut self, word: &str, count: impl FnOnce(&str) -> usize) -> usize {
-        let Some(packed) = Packed::new(word.as_bytes()) else { return count(word) };
+impl<V: Copy> Table<V> {
+    /// What is known of `word`: remembered, or by `make` and then remembered.
+    pub(crate) fn get(&mut self, word: &str, make: impl FnOnce(&str) -> V) -> V {
+        let Some(packed) = Packed::new(word.as_bytes()) else { return make(word) };
         let entry = &mut self.0[packed.hash()];
         if entry.word == packed {
-            return entry.count as usize;
+            return entry.value;
         }
-        let count = count(word);
-        *entry = Entry { word: packed, count: count as u32 };
-        count
+        let value = make(word);
+        *entry = Entry { word: packed, value };
+        value
     }
 }
 
@@ -123,10 +128,10 @@ mod tests {
                 let count = cache.with(|table| {
                     table.get(word, |word| {
                         calls += 1;
-                        word.len()
+                        word.len() as u32
                     })
                 });
-                assert_eq!(count, word.len(), "{word:?}");
+                assert_eq!(count as usize, word.len(), "{word:?}");
             }
         }
         assert_eq!(calls, 3 + 2 * 3);

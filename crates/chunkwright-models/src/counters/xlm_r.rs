@@ -3,21 +3,21 @@
 use chunkwright::TokenCounter;
 
 use super::word_cache::WordCache;
-use crate::xlm_r::XlmR;
+use crate::xlm_r::Vocabulary;
 
 /// Counts tokens of XLM-RoBERTa's vocabulary, by an exact Unigram model with remembered words and
 /// remembered parts of them.
 ///
 /// Control symbols that a text spells out (`<s>`, `<mask>`) are counted as the text they are.
 pub struct XlmRoberta {
-    tokenizer: std::sync::Arc<XlmR>,
+    vocabulary: std::sync::Arc<Vocabulary>,
     words: WordCache,
     parts: WordCache,
 }
 
 impl XlmRoberta {
-    pub(crate) fn new(tokenizer: std::sync::Arc<XlmR>) -> Self {
-        Self { tokenizer, words: WordCache::default(), parts: WordCache::default() }
+    pub(crate) fn new(vocabulary: std::sync::Arc<Vocabulary>) -> Self {
+        Self { vocabulary, words: WordCache::default(), parts: WordCache::default() }
     }
 }
 
@@ -27,17 +27,17 @@ impl TokenCounter for XlmRoberta {
     }
 
     fn count(&self, text: &str) -> usize {
-        let tokenizer = &*self.tokenizer;
+        let tokenizer = self.vocabulary.whole();
         self.words.with(|words| {
             self.parts.with(|parts| {
                 let mut count = |word: &str| {
                     let mut count = 0;
                     tokenizer.each_part(word, |part| {
-                        count += parts.get(part, |part| tokenizer.count_part(part));
+                        count += parts.get(part, |part| tokenizer.count_part(part) as u32);
                     });
                     count
                 };
-                tokenizer.words(text).map(|word| words.get(word, &mut count)).sum()
+                tokenizer.words(text).map(|word| words.get(word, &mut count) as usize).sum()
             })
         })
     }

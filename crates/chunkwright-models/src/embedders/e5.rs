@@ -1,17 +1,21 @@
 //! multilingual-e5-small: one small encoder for a hundred languages.
 
+use std::fs::File;
+use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use ndarray::{Array1, Array2, Axis, Slice};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
-use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
-use crate::bert::{Bert, Layer, Linear, Norm, WordTable, matrix, stacked};
+use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normalized};
+use crate::bert::{Bert, Layer, Norm, WordTable};
 use crate::counters::XlmRoberta;
 use crate::data::{InstallableModel, ModelError, model};
-use crate::e5_file::{HEAD_LEN, Head};
-use crate::xlm_r::XlmR;
+use crate::e5_file::{Head, dequantize};
+use crate::int8::{COLUMNS, Weights};
+use crate::xlm_r::{Vocabulary, XlmR};
 
 /// The writing systems that it was made for.
 pub(super) const READS: Languages = Languages::All;
@@ -28,47 +32,47 @@ const PASSAGE: &str = "passage:";
 /// The loaded model.
 pub(crate) struct E5 {
     info: ModelInfo,
-    tokenizer: Arc<XlmR>,
-    bert: Bert,
+    vocabulary: Arc<Vocabulary>,
+    pub(crate) bert: Bert,
     query: Vec<u32>,
     passage: Vec<u32>,
 }
 
-/// The tokenizer of the installed model.
-pub(crate) fn tokenizer(data_dir: &Path) -> Result<XlmR, ModelError> {
+/// The vocabulary of the installed model.
+pub(crate) fn vocabulary(data_dir: &Path) -> Result<Vocabulary, ModelError> {
     let model = model("e5")?;
-    let head = Head::parse(&model.read(data_dir, 0, HEAD_LEN)?);
-    Ok(head.ok_or_else(|| model.damaged_file(data_dir, 0))?.tokenizer)
+    let head = Head::read(&model.open(data_dir, 0)?);
+    Ok(head.ok_or_else(|| model.damaged_file(data_dir, 0))?.vocabulary)
 }
 
 impl E5 {
     pub(crate) fn open(data_dir: &Path) -> Result<Self, ModelError> {
         let model: &InstallableModel = model("e5")?;
-        let file = model.read(data_dir, 0, usize::MAX)?;
-        Self::parse(&file).ok_or_else(|| model.damaged_file(data_dir, 0))
+        Self::read(model.open(data_dir, 0)?).ok_or_else(|| model.damaged_file(data_dir, 0))
     }
 
-    fn parse(file: &[u8]) -> Option<Self> {
-        let head = Head::parse(file)?;
+    fn read(file: File) -> Option<Self> {
+        let head = Head::read(&file)?;
         let bert = bert(&head, file)?;
-        let tokenizer = Arc::new(head.tokenizer);
-        let prefix = |text: &str| {
-            let mut ids = vec![XlmR::BEGIN];
-            tokenizer.words(text).for_each(|word| tokenizer.word_ids(word, &mut ids));
-            ids
-        };
-        let (query, passage) = (prefix(QUERY), prefix(PASSAGE));
+        let vocabulary = Arc::new(head.vocabulary);
+        let [query, passage] = vocabulary.with(&[QUERY, PASSAGE].concat(), |tokenizer| {
+            [QUERY, PASSAGE].map(|text| {
+                let mut ids = vec![XlmR::BEGIN];
+                tokenizer.words(text).for_each(|word| tokenizer.word_ids(word, &mut ids));
+                ids
+            })
+        });
         let added = query.len().max(passage.len()) + 1;
         let info = ModelInfo {
             name: NAME.to_owned(),
-            dimension: bert.hidden(),
+            dimension: bert.hidden,
             sparse: false,
-            max_tokens: Some(bert.positions.nrows().checked_sub(added)?),
-            counter: Arc::new(XlmRoberta::new(Arc::clone(&tokenizer))),
+            max_tokens: Some(head.shape.positions.checked_sub(added)?),
+            counter: Arc::new(XlmRoberta::new(Arc::clone(&vocabulary))),
             reads: READS,
             price_per_million_tokens: None,
         };
-        Some(Self { info, tokenizer, bert, query, passage })
+        Some(Self { info, vocabulary, bert, query, passage })
     }
 
     /// The tokens before a text.
@@ -80,10 +84,12 @@ impl E5 {
     }
 
     /// The ids of a text as the model reads it, and how many did not fit.
-    fn ids(&self, text: &str, role: Role) -> (Vec<u32>, usize) {
+    pub(crate) fn ids(&self, text: &str, role: Role) -> (Vec<u32>, usize) {
         let prefix = self.prefix(role);
         let mut ids = prefix.to_vec();
-        self.tokenizer.words(text).for_each(|word| self.tokenizer.word_ids(word, &mut ids));
+        self.vocabulary.with(text, |tokenizer| {
+            tokenizer.words(text).for_each(|word| tokenizer.word_ids(word, &mut ids));
+        });
         let window = prefix.len() + self.info.max_tokens.unwrap_or(usize::MAX);
         let unread = ids.len().saturating_sub(window);
         ids.truncate(window);
@@ -93,23 +99,27 @@ impl E5 {
 }
 
 impl E5 {
-    /// The vectors of each text's own tokens, each of length 1, a row a token; what the model adds is
-    /// left out.
-    pub(crate) fn token_vectors(&self, texts: &[&str], role: Role) -> Vec<Array2<f32>> {
+    /// The vectors of each text's own tokens, each of length 1, one after the other; what the model adds is left out.
+    ///
+    /// # Errors
+    ///
+    /// If the model's file cannot be read.
+    pub(crate) fn token_vectors(&self, texts: &[&str], role: Role) -> io::Result<Vec<Vec<f32>>> {
         let read: Vec<Vec<u32>> = texts.par_iter().map(|text| self.ids(text, role).0).collect();
         let ids: Vec<&[u32]> = read.iter().map(Vec::as_slice).collect();
-        let tokens: Vec<Vec<Array2<f32>>> =
-            batches(&ids).par_iter().map(|batch| self.bert.tokens(batch)).collect();
-        let added = self.prefix(role).len();
-        let own = |tokens: Array2<f32>| {
-            let mut own = tokens.slice_axis(Axis(0), Slice::from(added..tokens.nrows() - 1)).to_owned();
-            for mut row in own.rows_mut() {
-                let length = row.dot(&row).sqrt();
-                row /= length.max(f32::MIN_POSITIVE);
-            }
-            own
+        let (added, hidden) = (self.prefix(role).len(), self.bert.hidden);
+        let own = |x: &[f32], rows: Range<usize>| {
+            let own = &x[(rows.start + added) * hidden..(rows.end - 1) * hidden];
+            own.chunks_exact(hidden).flat_map(|row| normalized(row.to_vec())).collect()
         };
-        tokens.into_iter().flatten().map(own).collect()
+        let tokens: io::Result<Vec<Vec<Vec<f32>>>> =
+            batches(&ids).par_iter().map(|batch| self.bert.tokens(batch, own)).collect();
+        Ok(tokens?.into_iter().flatten().collect())
+    }
+
+    /// Length of its vectors.
+    pub(crate) fn dimension(&self) -> usize {
+        self.bert.hidden
     }
 }
 
@@ -126,8 +136,9 @@ impl Embedder for E5 {
             return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
         }
         let ids: Vec<&[u32]> = read.iter().map(|(ids, _)| ids.as_slice()).collect();
-        let vectors: Vec<Vec<Vec<f32>>> =
+        let vectors: io::Result<Vec<Vec<Vec<f32>>>> =
             batches(&ids).par_iter().map(|batch| self.bert.embed(batch)).collect();
+        let vectors = vectors.map_err(EmbedError::other)?;
         let unread = read.iter().map(|(_, unread)| *unread);
         let embeddings = vectors.into_iter().flatten().zip(unread);
         Ok(embeddings
@@ -154,47 +165,52 @@ fn batches<'a>(texts: &[&'a [u32]]) -> Vec<Vec<&'a [u32]>> {
 }
 
 /// The encoder's weights; `None` if the file is malformed.
-fn bert(head: &Head, file: &[u8]) -> Option<Bert> {
-    let shape = head.shape;
-    let (hidden, inner) = (shape.hidden, shape.inner);
+fn bert(head: &Head, file: File) -> Option<Bert> {
+    let (hidden, inner) = (head.shape.hidden, head.shape.inner);
     let norm = |name: &str| {
         Some(Norm {
-            weight: head.vector(file, &format!("{name}.w"), hidden)?,
-            bias: head.vector(file, &format!("{name}.b"), hidden)?,
+            weight: head.vector(&file, &format!("{name}.w"), hidden)?,
+            bias: head.vector(&file, &format!("{name}.b"), hidden)?,
         })
     };
-    let linear = |name: &str, rows: usize, columns: usize| {
-        let numbers = head.matrix(file, &format!("{name}.w"), rows * columns)?;
-        let bias = head.vector(file, &format!("{name}.b"), rows)?;
-        Some(Linear { weight: matrix(rows, columns, numbers)?, bias: Array1::from(bias) })
-    };
     let layer = |layer: usize| {
-        let [query, key, value] =
-            ["q", "k", "v"].map(|part| linear(&format!("l{layer}.{part}"), hidden, hidden));
-        let (query, key, value) = (query?, key?, value?);
+        let weights = |parts: &[&str], outputs: usize, inputs: usize| {
+            let mut weights = Weights::new(inputs, outputs * parts.len());
+            let mut block = vec![0.0; COLUMNS * inputs];
+            for part in parts {
+                let quantized = head.quantized(&file, &format!("l{layer}.{part}.w"), outputs * inputs)?;
+                let bias = head.vector(&file, &format!("l{layer}.{part}.b"), outputs)?;
+                let blocks = quantized.chunks_exact(quantized.len() / (outputs / COLUMNS));
+                for (quantized, bias) in blocks.zip(bias.chunks_exact(COLUMNS)) {
+                    dequantize(quantized, &mut block);
+                    weights.push(&block, bias);
+                }
+            }
+            Some(weights)
+        };
         Some(Layer {
-            query_key_value: Linear {
-                weight: stacked(&[query.weight.view(), key.weight.view(), value.weight.view()])?,
-                bias: query.bias.iter().chain(&key.bias).chain(&value.bias).copied().collect(),
-            },
-            attention_out: linear(&format!("l{layer}.ao"), hidden, hidden)?,
+            query_key_value: weights(&["q", "k", "v"], hidden, hidden)?,
+            attention_out: weights(&["ao"], hidden, hidden)?,
             attention_norm: norm(&format!("l{layer}.aln"))?,
-            inner: linear(&format!("l{layer}.fi"), inner, hidden)?,
-            outer: linear(&format!("l{layer}.fo"), hidden, inner)?,
+            inner: weights(&["fi"], inner, hidden)?,
+            outer: weights(&["fo"], hidden, inner)?,
             norm: norm(&format!("l{layer}.oln"))?,
         })
     };
     // This model uses only the first of BERT's two token types.
-    let token_type: Array1<f32> =
-        head.vector(file, "emb.type", 2 * hidden)?.into_iter().take(hidden).collect();
-    let positions = head.vector(file, "emb.pos", shape.positions.checked_mul(hidden)?)?;
-    let words = head.quantized(file, "emb.word", shape.vocabulary.checked_mul(hidden)?)?;
+    let token_type = head.vector(&file, "emb.type", 2 * hidden)?;
+    let mut positions = head.vector(&file, "emb.pos", head.shape.positions.checked_mul(hidden)?)?;
+    for position in positions.chunks_exact_mut(hidden) {
+        position.iter_mut().zip(&token_type).for_each(|(position, token_type)| *position += token_type);
+    }
+    let start = head.place("emb.word", head.shape.vocabulary.checked_mul(hidden)?)?;
     Some(Bert {
-        words: WordTable { blocks: words.to_vec(), hidden },
-        positions: matrix(shape.positions, hidden, positions)? + &token_type,
         norm: norm("emb.ln")?,
-        layers: (0..shape.layers).map(layer).collect::<Option<_>>()?,
-        heads: shape.heads,
-        epsilon: shape.epsilon,
+        layers: (0..head.shape.layers).into_par_iter().map(layer).collect::<Option<_>>()?,
+        words: WordTable { file, start },
+        positions,
+        hidden,
+        epsilon: head.shape.epsilon,
+        buffers: Mutex::default(),
     })
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::iter::once;
+use std::sync::Arc;
 
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
@@ -11,7 +12,7 @@ use crate::char_set::CharSet;
 
 /// Normal forms of characters.
 pub(super) struct Normal {
-    forms: HashMap<char, Box<str>>,
+    forms: Arc<HashMap<char, Box<str>>>,
     /// Common characters that are their own form, whatever their neighbours are.
     stable: CharSet,
     blanks: CharSet,
@@ -21,7 +22,7 @@ pub(super) struct Normal {
 
 impl Normal {
     /// `common` are characters that deserve a faster lookup.
-    pub(super) fn new(forms: HashMap<char, Box<str>>, common: impl Iterator<Item = char>) -> Self {
+    pub(super) fn new(forms: Arc<HashMap<char, Box<str>>>, common: impl Iterator<Item = char>) -> Self {
         let inert =
             |c: char| canonical_combining_class(c) == 0 && matches!(is_nfc_quick(once(c)), IsNormalized::Yes);
         let stable = common.filter(|c| !forms.contains_key(c) && inert(*c)).collect();

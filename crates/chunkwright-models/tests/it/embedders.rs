@@ -1,6 +1,10 @@
 //! Embedders: meaning, roles, windows, and independence of neighbours.
 
-use chunkwright_models::{EMBEDDERS, EmbedError, Role, default_embedder, embedder};
+use std::sync::{Arc, LazyLock};
+
+use chunkwright_models::{EMBEDDERS, EmbedError, Embedder, Role, default_embedder, embedder};
+
+use proptest::prelude::*;
 
 use crate::data_dir_with;
 
@@ -73,6 +77,35 @@ fn vectors_have_length_one_and_do_not_depend_on_the_texts_beside() {
         }
         assert!(embedder.embed(&[], Role::Query).unwrap().is_empty());
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Texts of any lengths, so that they fall into batches of all sizes and rows of all numbers.
+    #[test]
+    fn a_vector_is_the_same_bits_whatever_is_embedded_beside_it(
+        texts in prop::collection::vec("([a-zа-я]{1,9} |[一-龥]{1,3}|[0-9]{1,4}\\n){1,40}", 1..9),
+        at in any::<prop::sample::Index>(),
+    ) {
+        for info in EMBEDDERS {
+            let Some(embedder) = loaded(info.name) else { continue };
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let (at, role) = (at.index(texts.len()), Role::Passage);
+            let alone = embedder.embed(&texts[at..=at], role);
+            let Ok(together) = embedder.embed(&texts, role) else { continue };
+            prop_assert_eq!(&alone.unwrap()[0], &together[at]);
+        }
+    }
+}
+
+/// An embedder, loaded once for all cases.
+fn loaded(name: &'static str) -> Option<Arc<dyn Embedder>> {
+    static LOADED: LazyLock<Vec<(&str, Option<Arc<dyn Embedder>>)>> = LazyLock::new(|| {
+        let load = |name: &str| Some(embedder(name, &data_dir_with(name)?).unwrap());
+        EMBEDDERS.iter().map(|info| (info.name, load(info.name))).collect()
+    });
+    LOADED.iter().find(|(other, _)| *other == name)?.1.clone()
 }
 
 #[test]
