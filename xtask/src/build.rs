@@ -20,7 +20,7 @@ pub(crate) enum Profile {
 pub(crate) fn program(profile: Profile) -> Result<()> {
     let flag = match profile {
         Profile::Dev => "",
-        Profile::Release => " --release --features otlp",
+        Profile::Release => " --release --features onnx,otlp",
     };
     shell::run(&mut shell::cargo(&format!("build -p chunkwright-cli{flag}")))
 }

@@ -71,7 +71,13 @@ fn pack(profile: Profile) -> Result<()> {
             (wheel, shell::linted(""))
         }
         Profile::Release => (
-            maturin(&["build", "--release", "--features", "chunkwright-cli/otlp", "--out"])?,
+            maturin(&[
+                "build",
+                "--release",
+                "--features",
+                "chunkwright-cli/onnx,chunkwright-cli/otlp",
+                "--out",
+            ])?,
             shell::cargo(""),
         ),
     };

@@ -36,7 +36,7 @@ const AT_LENGTH: &[Step] = &[
     ("server without `compat`", reduced::server),
     ("engine in memory", reduced::in_memory),
     ("traces", || {
-        let features = "--features chunkwright-cli/otlp";
+        let features = "--features chunkwright-cli/onnx,chunkwright-cli/otlp";
         shell::run(&mut shell::linted(&format!("test --lib --test it {features} traces::")))
     }),
     ("tests at length", || {

@@ -61,7 +61,7 @@ fn texts(file: &str) -> Vec<&str> {
     let mut texts = Vec::new();
     let mut rest = file;
     while !rest.trim().is_empty() {
-        let enough = (TEXT.min(rest.len())..).find(|&at| rest.is_char_boundary(at)).unwrap_or(rest.len());
+        let enough = rest.ceil_char_boundary(TEXT);
         let end = rest[enough..].find('\n').map_or(rest.len(), |at| enough + at + 1);
         let (text, after) = rest.split_at(end);
         texts.push(text);

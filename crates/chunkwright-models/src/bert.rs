@@ -89,7 +89,9 @@ impl Bert {
             for row in x[rows.start * self.hidden..rows.end * self.hidden].chunks_exact(self.hidden) {
                 mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x);
             }
-            mean.iter_mut().for_each(|mean| *mean /= rows.len() as f32);
+            for mean in &mut mean {
+                *mean /= rows.len() as f32;
+            }
             normalized(mean)
         })
     }

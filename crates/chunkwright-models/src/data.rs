@@ -90,7 +90,64 @@ pub const MODELS: &[InstallableModel] = &[
             },
         ],
     },
+    RUNTIME,
 ];
+
+/// The library that runs exported models.
+const RUNTIME: InstallableModel = InstallableModel {
+    name: "onnxruntime",
+    summary: "ONNX Runtime, which runs models of yours: `onnx:DIR`",
+    package: "onnxruntime",
+    version: "1.32.0",
+    wheel: Wheel { platform: PLATFORM.0, python: "3.12", sha256: PLATFORM.1 },
+    files: &[PLATFORM.2],
+};
+
+/// The wheel of a platform, its hash, and the library in it.
+#[cfg(target_os = "macos")]
+const PLATFORM: (&str, &str, ModelFile) = (
+    "macosx_14_0_arm64",
+    "d52510bbbcc880c13b826f7d75cdf33ac5cf0bb864d960000fc29ce73f0cb83e",
+    ModelFile {
+        name: "libonnxruntime.dylib",
+        member: "onnxruntime/capi/libonnxruntime.1.32.0.dylib",
+        size: 35_272_344,
+        blake3: "1c742eb1534e12493cc3017968a6ad957d49a06eb1b643effbd9b83e12fdf702",
+    },
+);
+#[cfg(windows)]
+const PLATFORM: (&str, &str, ModelFile) = (
+    "win_amd64",
+    "efe7456952c243a05a53d5b8732953625144642c2f3989094277f6217f0c0c40",
+    ModelFile {
+        name: "onnxruntime.dll",
+        member: "onnxruntime/capi/onnxruntime.dll",
+        size: 22_668_640,
+        blake3: "cda8eccac50f2cc3b6a0bf7110e0e46bd45048044a492918fbbc9a67b6752eb7",
+    },
+);
+#[cfg(all(not(windows), not(target_os = "macos"), target_arch = "aarch64"))]
+const PLATFORM: (&str, &str, ModelFile) = (
+    "manylinux_2_28_aarch64",
+    "e36c187006e7a7c8b8d6d57f1a209dd63f52430dca6c282b177718ad6b841054",
+    ModelFile {
+        name: "libonnxruntime.so",
+        member: "onnxruntime/capi/libonnxruntime.so.1.32.0",
+        size: 27_165_936,
+        blake3: "1bf4443e7de44e70b87889e91348de9052d2a0c4459c750b5134914df8fc1fff",
+    },
+);
+#[cfg(all(not(windows), not(target_os = "macos"), not(target_arch = "aarch64")))]
+const PLATFORM: (&str, &str, ModelFile) = (
+    "manylinux_2_28_x86_64",
+    "99e1074c4b2197accd5073052a465361be17b89c093b8ffb6e6bd8f986c52df8",
+    ModelFile {
+        name: "libonnxruntime.so",
+        member: "onnxruntime/capi/libonnxruntime.so.1.32.0",
+        size: 34_824_680,
+        blake3: "b9ca235169118134f48a14c831d0cb389470e1d98b78942aea77c99d90cf8d98",
+    },
+);
 
 /// The models that are installed by default.
 pub const DEFAULT_MODELS: &[&str] = &["e5", "static"];
@@ -188,6 +245,12 @@ impl InstallableModel {
         }
     }
 
+    /// The path of one of its files.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn file_path(&self, data_dir: &Path, file: usize) -> Result<PathBuf, ModelError> {
+        self.path(data_dir, &self.files[file])
+    }
+
     /// Opens one of its files.
     #[cfg(feature = "local")]
     pub(crate) fn open(&self, data_dir: &Path, file: usize) -> Result<std::fs::File, ModelError> {
@@ -269,6 +332,14 @@ pub enum ModelError {
     Unknown {
         /// The requested name.
         name: String,
+    },
+    /// A folder does not hold an exported model that can be run, or the runtime fails.
+    #[error("cannot run `{}` with ONNX Runtime: {reason}", dir.display())]
+    Onnx {
+        /// The folder, or the library.
+        dir: PathBuf,
+        /// The problem.
+        reason: String,
     },
     /// No reranker has this name.
     #[error("unknown reranker `{name}`; known are {}", crate::rerank::known())]

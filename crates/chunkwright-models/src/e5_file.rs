@@ -129,7 +129,10 @@ pub(crate) fn quantized_len(len: usize) -> usize {
 /// Unpacks quantized blocks into `numbers`.
 pub(crate) fn dequantize(blocks: &[u8], numbers: &mut [f32]) {
     let blocks = blocks.as_chunks::<BLOCK_BYTES>().0;
-    blocks.iter().zip(numbers.as_chunks_mut().0).for_each(|(block, numbers)| dequantize_block(block, numbers));
+    blocks
+        .iter()
+        .zip(numbers.as_chunks_mut().0)
+        .for_each(|(block, numbers)| dequantize_block(block, numbers));
 }
 
 // Of one block: a compiler that is given the loop over all takes a number of each of several blocks at once.

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "local")]
 mod e5;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod remote;
 mod sparse;
 #[cfg(feature = "local")]
@@ -17,6 +19,8 @@ use crate::service::ServiceError;
 
 #[cfg(feature = "local")]
 pub(crate) use e5::{E5, vocabulary as xlm_r_vocabulary};
+#[cfg(feature = "onnx")]
+pub(crate) use onnx::Onnx as OnnxEmbedder;
 pub(crate) use remote::tei;
 pub use remote::{
     DIALECTS, Dialect, RemoteOptions, SPARSE_DIALECTS, SparseDialect, SparseOptions, is_remote,

@@ -140,6 +140,10 @@ fn write_bytes(numbers: &[f32], smallest: f32, factor: f32, bytes: &mut [u8]) {
 
 /// The smallest and the largest number of a row.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators that are not inlined are not compiled for the processor"
+)]
 fn range(numbers: &[f32]) -> (f32, f32) {
     let (mut smallest, mut largest) = (i32::MAX, i32::MIN);
     for at in 0..numbers.len() {
@@ -154,19 +158,19 @@ fn range(numbers: &[f32]) -> (f32, f32) {
 /// several at once.
 #[inline]
 pub(crate) fn to_key(x: f32) -> i32 {
-    let bits = x.to_bits() as i32;
+    let bits = x.to_bits().cast_signed();
     bits ^ ((bits >> 31) & i32::MAX)
 }
 
 #[inline]
 pub(crate) fn from_key(key: i32) -> f32 {
-    f32::from_bits((key ^ ((key >> 31) & i32::MAX)) as u32)
+    f32::from_bits((key ^ ((key >> 31) & i32::MAX)).cast_unsigned())
 }
 
 /// The whole number nearest to a small one: added to 1.5 * 2^23, it is in the low bits. Unlike a cast it has no branches.
 #[inline]
 fn nearest(x: f32) -> i32 {
-    (x + 12_582_912.0).to_bits() as i32 - 12_582_912.0_f32.to_bits() as i32
+    (x + 12_582_912.0).to_bits().wrapping_sub(12_582_912.0_f32.to_bits()).cast_signed()
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vnni", "x86_64+avx2"))]
@@ -211,8 +215,8 @@ fn finish<const ADD: bool, const N: usize>(
     let (scales, column_sums) = (&scales[first..first + N], &column_sums[first..first + N]);
     let (bias, out) = (&bias[first..first + N], &mut out[first..first + N]);
     for at in 0..N {
-        let scaled = sums[at] as f32 * (row.scale * scales[at]);
-        let value = scaled + (row.smallest * column_sums[at] + bias[at]);
+        let product = sums[at] as f32 * (row.scale * scales[at]);
+        let value = product + (row.smallest * column_sums[at] + bias[at]);
         out[at] = if ADD { out[at] + value } else { value };
     }
 }
@@ -298,7 +302,7 @@ mod tests {
         row[0] = 0.0;
         x.set(&row, 64);
         assert_eq!(x.bytes[1..], [255; 63]);
-        let (mut plain, mut found) = ([0.0; COLUMNS], [0.0; COLUMNS]);
+        let (mut plain, mut found) = (vec![0.0; COLUMNS], vec![0.0; COLUMNS]);
         multiply_plain::<false>(&x, &weights, &mut plain);
         assert!((plain[0] - 63.0).abs() < 1e-4 && (plain[COLUMNS - 1] + 63.0).abs() < 1e-4, "{plain:?}");
         weights.apply(&x, &mut found);
@@ -330,9 +334,9 @@ mod tests {
         weights.push(&[0.0; 4 * COLUMNS], &[1.5; COLUMNS]);
         let mut x = Activations::default();
         x.set(&[1.0; 16], 16);
-        let mut out = [0.0; COLUMNS];
+        let mut out = vec![0.0; COLUMNS];
         x.bytes.truncate(4);
         weights.apply(&x, &mut out);
-        assert_eq!(out, [1.5; COLUMNS]);
+        assert_eq!(out, vec![1.5; COLUMNS]);
     }
 }

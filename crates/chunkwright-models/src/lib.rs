@@ -17,6 +17,7 @@ pub mod data;
 #[cfg(feature = "local")]
 mod e5_file;
 pub mod embedders;
+mod exported;
 #[cfg(feature = "local")]
 mod half;
 pub mod install;
@@ -25,6 +26,8 @@ mod int8;
 #[cfg(feature = "local")]
 mod llama;
 pub mod notes;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod rarity;
 pub mod rerank;
 pub mod service;
@@ -45,6 +48,7 @@ pub use embedders::{
     RemoteOptions, Role, SPARSE_DIALECTS, SparseOptions, default_embedder, embedder, is_remote,
     is_sparse_vector, remote_embedder, sparse_dot,
 };
+pub use exported::{ONNX, OnnxOptions, onnx_embedder, onnx_reranker};
 pub use install::{InstallError, Installed, Removed, install, remove};
 pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};
 pub use rarity::{is_common, rarity};

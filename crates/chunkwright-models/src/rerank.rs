@@ -8,6 +8,8 @@
 
 #[cfg(feature = "local")]
 mod late;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod remote;
 
 use std::path::Path;
@@ -16,6 +18,8 @@ use std::sync::Arc;
 use crate::data::ModelError;
 use crate::service::ServiceError;
 
+#[cfg(feature = "onnx")]
+pub(crate) use onnx::Onnx as OnnxReranker;
 pub use remote::{RERANK_DIALECTS, RerankDialect, RerankOptions, is_remote_reranker, remote_reranker};
 
 /// Scores how well texts answer a question.

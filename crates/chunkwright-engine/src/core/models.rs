@@ -7,8 +7,8 @@ use chunkwright::TokenCounter;
 use chunkwright_http::{HttpOptions, Secret};
 use chunkwright_index::{Model, StoreLocation};
 use chunkwright_models::{
-    EMBEDDERS, Embedder, RemoteOptions, RerankOptions, Reranker, ServiceOptions, SparseOptions, Writer,
-    WriterOptions,
+    EMBEDDERS, Embedder, OnnxOptions, RemoteOptions, RerankOptions, Reranker, ServiceOptions, SparseOptions,
+    Writer, WriterOptions,
 };
 
 use crate::error::Error;
@@ -99,7 +99,8 @@ pub(crate) fn query_embedder(
         return Ok(chunkwright_models::embedder(info.name, &data_dir(settings)?).ok());
     }
     let name = model.name.rsplit_once('@').map_or(model.name.as_str(), |(name, _)| name);
-    if chunkwright_models::is_remote(name) {
+    // A store does not know the folder of an exported model, either.
+    if chunkwright_models::is_remote(name) || name.starts_with(chunkwright_models::ONNX) {
         return Err(Error::UnconfiguredService { name: name.into() });
     }
     Ok(None)
@@ -120,6 +121,14 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
     let Service { spec, table, .. } = &service;
     if !spec.contains(':') {
         return Ok(Some(chunkwright_models::embedder(spec, &data_dir)?));
+    }
+    if let Some(dir) = spec.strip_prefix(chunkwright_models::ONNX) {
+        let options = OnnxOptions {
+            max_tokens: table.max_tokens,
+            query_prefix: table.query_prefix.clone(),
+            passage_prefix: table.passage_prefix.clone(),
+        };
+        return Ok(Some(chunkwright_models::onnx_embedder(Path::new(dir), &data_dir, options)?));
     }
     let usual = RemoteOptions::default();
     // The store already knows this about the model, so the service is not called.
@@ -160,6 +169,9 @@ pub(crate) fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>,
     let Service { spec, table, .. } = &service;
     if !spec.contains(':') {
         return Ok(Some(chunkwright_models::reranker(spec, &data_dir(settings)?)?));
+    }
+    if let Some(dir) = spec.strip_prefix(chunkwright_models::ONNX) {
+        return Ok(Some(chunkwright_models::onnx_reranker(Path::new(dir), &data_dir(settings)?)?));
     }
     let usual = RerankOptions::default();
     let options = RerankOptions {

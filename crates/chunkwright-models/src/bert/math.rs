@@ -49,6 +49,10 @@ pub(super) fn normalize(row: &mut [f32], weight: &[f32], bias: &[f32], epsilon: 
 /// Turns numbers into the exponentials of what they are less than the largest, and returns their sum. Their count must be
 /// a multiple of [`LANES`].
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators that are not inlined are not compiled for the processor"
+)]
 pub(super) fn exponentials(x: &mut [f32]) -> f32 {
     let mut largest = i32::MIN;
     for at in 0..x.len() {
@@ -89,6 +93,10 @@ fn exp(x: f32) -> f32 {
 
 /// `x/2 (1 + erf(x/sqrt 2))` of each number, by Abramowitz and Stegun 7.1.28 (error below 3e-7).
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators that are not inlined are not compiled for the processor"
+)]
 pub(super) fn gelu(x: &mut [f32]) {
     for at in 0..x.len() {
         let value = x[at];

@@ -72,7 +72,9 @@ fn embed(head: &Head, file: &File, ids: &[u32]) -> Vec<f32> {
         add(&mut x, linear(format!("l{layer}.ao"), &attended, hidden));
         norm(format!("l{layer}.aln"), &mut x);
         let mut wide = linear(format!("l{layer}.fi"), &x, inner);
-        wide.iter_mut().for_each(|row| gelu(row));
+        for row in &mut wide {
+            gelu(row);
+        }
         add(&mut x, linear(format!("l{layer}.fo"), &wide, hidden));
         norm(format!("l{layer}.oln"), &mut x);
     }
@@ -99,13 +101,12 @@ fn vectors_of_texts_in_three_languages_are_near_those_of_single_precision() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus");
     for name in ["en/bread.md", "zh/parcel-api.md", "ru/stove.md"] {
         let text = std::fs::read_to_string(corpus.join(name)).unwrap();
-        let texts: Vec<&str> = text.split("\n\n").filter(|text| text.len() > 120).take(2).collect();
-        assert_eq!(texts.len(), 2, "{name}");
-        for text in texts {
-            let (ids, _) = e5.ids(text, crate::Role::Passage);
-            let ours = e5.bert.embed(&[&ids]).unwrap().remove(0);
-            let cosine = dot(&ours, &embed(&head, &file, &ids));
-            assert!(cosine > 0.998, "{cosine}: {text}");
-        }
+        let text = text.split("\n\n").find(|text| text.len() > 120).unwrap();
+        // The beginning of it: the definition takes its time.
+        let (mut ids, _) = e5.ids(text, crate::Role::Passage);
+        ids.drain(15..ids.len() - 1);
+        let ours = e5.bert.embed(&[&ids]).unwrap().remove(0);
+        let cosine = dot(&ours, &embed(&head, &file, &ids));
+        assert!(cosine > 0.998, "{cosine}: {text}");
     }
 }

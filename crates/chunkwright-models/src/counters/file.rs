@@ -70,6 +70,48 @@ impl TokenizerFile {
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { name: name.to_owned(), tokenizer })
     }
+
+    /// The token ids of a text alone, or the error message of the `tokenizers` library.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// The token ids that a model wants before and after a text.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn added(&self) -> Result<(Vec<u32>, Vec<u32>), String> {
+        let encoding = self.tokenizer.encode("a", true).map_err(|error| error.to_string())?;
+        let (ids, added) = (encoding.get_ids(), encoding.get_special_tokens_mask());
+        let first = added.iter().position(|&added| added == 0).unwrap_or(ids.len());
+        let last = added.iter().rposition(|&added| added == 0).map_or(ids.len(), |last| last + 1);
+        Ok((ids[..first].to_vec(), ids[last..].to_vec()))
+    }
+
+    /// The token ids of a question and a text as a cross-encoder reads them, and their types; the end of the longer is cut
+    /// off where they are more than `window`.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn pair(
+        &self,
+        query: &str,
+        text: &str,
+        window: usize,
+    ) -> Result<(Vec<u32>, Vec<u32>), String> {
+        let message = |error: tokenizers::Error| error.to_string();
+        let alone = |text: &str| self.tokenizer.encode(text, false).map_err(message);
+        let (mut query, mut text) = (alone(query)?, alone(text)?);
+        let processor = self.tokenizer.get_post_processor();
+        let added = processor.map_or(0, |processor| tokenizers::PostProcessor::added_tokens(processor, true));
+        while query.len() + text.len() + added > window && query.len() + text.len() > 0 {
+            let more = query.len() + text.len() + added - window;
+            let (longer, other) =
+                if query.len() > text.len() { (&mut query, text.len()) } else { (&mut text, query.len()) };
+            let kept = longer.len().saturating_sub(more).max(other.min(longer.len() - 1));
+            longer.truncate(kept, 0, tokenizers::TruncationDirection::Right);
+        }
+        let both = self.tokenizer.post_process(query, Some(text), true).map_err(message)?;
+        Ok((both.get_ids().to_vec(), both.get_type_ids().to_vec()))
+    }
 }
 
 /// The content of a regular file of no more than [`MAX_TOKENIZER_SIZE`].

@@ -12,6 +12,8 @@ mod counters;
 mod embedders;
 mod models;
 mod notes;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod real_server;
 mod remote;
 mod rerank;

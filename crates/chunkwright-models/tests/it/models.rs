@@ -60,7 +60,7 @@ fn installing_an_installed_model_does_nothing() {
 #[test]
 fn an_unknown_model_is_not_installed() {
     let error = install("gpt5", Path::new("nowhere"), &AtomicBool::new(false)).unwrap_err().to_string();
-    assert_eq!(error, "unknown model `gpt5`; known are `e5`, `static`");
+    assert_eq!(error, "unknown model `gpt5`; known are `e5`, `static`, `onnxruntime`");
 }
 
 #[test]
