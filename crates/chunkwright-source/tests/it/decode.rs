@@ -139,11 +139,12 @@ fn one_nul_does_not_make_a_text_binary() {
                 continue;
             }
             let decoded = decode(with.as_bytes()).unwrap_or_else(|| panic!("{with:?}"));
-            assert_eq!((&decoded.text, decoded.encoding, decoded.nuls), (&with, "UTF-8", 1), "{at}");
+            assert_eq!((&*decoded.text, decoded.encoding, decoded.nuls), (&*with, "UTF-8", 1), "{at}");
         }
     }
     let (russian, _, _) = Encoding::for_label(b"windows-1251").unwrap().encode(RUSSIAN);
-    let decoded = decode(&[&russian[..40], b"\0", &russian[40..]].concat()).unwrap();
+    let with = [&russian[..40], b"\0", &russian[40..]].concat();
+    let decoded = decode(&with).unwrap();
     assert_eq!((decoded.encoding, decoded.nuls), ("windows-1251", 1));
     // In megabytes, one in each examined stretch.
     let many: String = (0..300).map(|_| format!("{}\0", "words of a text ".repeat(300))).collect();
