@@ -68,7 +68,7 @@ for (const [width, scheme] of [
       .getByRole("region", { name: "Chunks by cut" })
       .getByRole("button", { name: "heading", exact: true })
       .waitFor();
-    assert.match(await page.locator(".figures").innerText(), /22[\s\S]*194[\s\S]*tree-v/u);
+    assert.match(await page.locator(".figures").innerText(), /22[\s\S]*193[\s\S]*tree-v/u);
     await accessible(page);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
     await settled(page);

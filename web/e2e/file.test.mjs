@@ -81,7 +81,7 @@ test("search, reasons, levels and sizes filter, and are cleared together", async
   await page.mouse.down();
   await page.mouse.move(plot.x + plot.width * 0.5, plot.y + 20, { steps: 4 });
   await page.mouse.up();
-  assert.match(await status.innerText(), /of 194 in all/u);
+  assert.match(await status.innerText(), /of 193 in all/u);
   await page.getByRole("button", { name: "Show all" }).click();
   // By keys.
   const least = page.getByRole("slider", { name: "Least size shown" });

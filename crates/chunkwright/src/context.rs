@@ -187,7 +187,12 @@ pub(crate) fn borrows(
         if config.strategy == Lines.name() {
             borrows.extend(lines_before(document, config.overlap_lines, span, previous));
         } else if config.overlap_size > 0 {
-            borrows.extend(overlap(document, config, span, previous, measure));
+            // What is borrowed already is not repeated once more.
+            let borrowed = borrows.iter().map(|borrow| borrowed_to(document, borrow)).max().unwrap_or(0);
+            let previous = Span { start: previous.start.max(borrowed), ..previous };
+            if previous.start < previous.end {
+                borrows.extend(overlap(document, config, span, previous, measure));
+            }
         }
     }
     if let Some(enclosure) = document.enclosure_at(span.end)
@@ -196,6 +201,44 @@ pub(crate) fn borrows(
         borrows.push(Borrow::Close(enclosure.close.clone()));
     }
     borrows
+}
+
+/// Tokens by which the sum of sizes may be more than the size of the whole, and it is measured.
+const NEAR: usize = 8;
+
+/// Whether a chunk that owns `span` is within the limit with what it borrows, an overlap left out. Its parts with the
+/// blanks after them have this size.
+pub(crate) fn fits(
+    document: &Document,
+    config: &ChunkConfig,
+    span: Span,
+    size: usize,
+    (measure, measured): (&dyn Fn(&str) -> usize, &Measured),
+) -> bool {
+    let limit = config.max_size;
+    let after = &document.source()[span.end as usize..];
+    let blank: usize = after.chars().take_while(|&c| is_blank(c)).take(limit).map(char::len_utf8).sum();
+    if size > limit + blank + NEAR {
+        return false;
+    }
+    let borrows = borrows(document, config, span, None, (measure, measured));
+    let context = render(document, Span { end: span.start, ..span }, &borrows);
+    // A token has at least one byte.
+    if size + context.text().len() <= limit {
+        return true;
+    }
+    let most = size + measured.size(&borrows, || measure(context.text()));
+    let is_near = most <= limit + blank + NEAR;
+    most <= limit || is_near && measure(render(document, span, &borrows).text()) <= limit
+}
+
+/// End of the text that `borrow` repeats.
+fn borrowed_to(document: &Document, borrow: &Borrow) -> u32 {
+    match borrow {
+        Borrow::Path(path) => path.last().and_then(|&id| heading(document, id)).map_or(0, |span| span.end),
+        Borrow::Heading(span) | Borrow::Signature(span) | Borrow::Item(span) => span.end,
+        _ => 0,
+    }
 }
 
 /// The innermost section that a chunk which begins at `start` continues or begins.
@@ -238,7 +281,9 @@ fn path_borrows(
         measured.size(borrow, || measure(render(document, Span { start, end: start }, borrow).text()))
     };
     let fits = |borrow: &[Borrow], bytes: usize| bytes <= share(config) || size(borrow) <= share(config);
-    if document.language().is_none() && config.context == ContextRule::Heading {
+    // A key of data says what it is only with the keys around it.
+    let is_data = path.last().is_some_and(|&id| document.section(id).kind == SectionKind::Key);
+    if document.language().is_none() && config.context == ContextRule::Heading && !is_data {
         // A chunk that begins with a heading says where it is.
         let begins = document.block_at(start).is_some_and(|block| block.kind == BlockKind::Heading);
         let Some(&last) = path.last().filter(|_| !begins) else { return Vec::new() };
@@ -247,8 +292,6 @@ fn path_borrows(
         return Some(vec![heading]).filter(|borrow| fits(borrow, usize::MAX)).unwrap_or_default();
     }
     if document.language().is_none() {
-        // A key of data says what it is only with the keys around it.
-        let is_data = document.blocks().first().is_some_and(|block| block.kind == BlockKind::Data);
         if config.context == ContextRule::Title && !is_data {
             path.drain(..path.len().saturating_sub(1));
         }
@@ -351,7 +394,7 @@ fn items(document: &Document, config: &ChunkConfig, start: u32) -> Vec<Borrow> {
 }
 
 /// The heading that begins a section.
-fn heading(document: &Document, id: SectionId) -> Option<Span> {
+pub(crate) fn heading(document: &Document, id: SectionId) -> Option<Span> {
     let block = document.block_at(document.section(id).span.start)?;
     (block.section == id && block.kind == BlockKind::Heading).then_some(block.span)
 }

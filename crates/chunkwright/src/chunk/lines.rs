@@ -16,7 +16,7 @@ impl Strategy for Lines {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 2)
+        (1, 3)
     }
 
     fn summary(&self) -> &'static str {

@@ -130,7 +130,7 @@ fn anchors(atoms: &[Atom], goal: Goal) -> Vec<usize> {
         }
         let room = begins[at] >= goal.min && total - begins[at] >= goal.min;
         // Never cut where text would be torn from what it belongs to, however far the next place is.
-        let tears = atoms[at].cost >= split::LEAD_IN;
+        let tears = atoms[at].cost >= split::LEAD_IN || atoms[at].inside;
         if room && !tears && window.front() == Some(&at) {
             anchors.push(at);
         }
@@ -138,16 +138,24 @@ fn anchors(atoms: &[Atom], goal: Goal) -> Vec<usize> {
     anchors
 }
 
-/// Index of the first atom of each chunk, each filled as far as the limit allows.
+/// Index of the first atom of each chunk, each filled as far as the limit allows. What announces an atom goes with it.
 fn first_fit(atoms: &[Atom], limit: usize) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut size = 0;
+    let mut last = 0;
     for (index, atom) in atoms.iter().enumerate() {
         size += atom.size as usize;
-        if index == 0 || size > limit {
-            starts.push(index);
-            size = atom.size as usize;
+        if index > 0 && size <= limit {
+            continue;
         }
+        let (mut at, mut carried) = (index, atom.size as usize);
+        while at > last && atoms[at].is_announced() {
+            at -= 1;
+            carried += atoms[at].size as usize;
+        }
+        let is_torn = at == last || carried > limit;
+        (last, size) = if is_torn { (index, atom.size as usize) } else { (at, carried) };
+        starts.push(last);
     }
     starts
 }

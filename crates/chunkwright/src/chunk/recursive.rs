@@ -21,7 +21,7 @@ impl Strategy for Recursive {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 4)
+        (1, 5)
     }
 
     fn summary(&self) -> &'static str {
@@ -31,7 +31,8 @@ impl Strategy for Recursive {
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
         let limit = plan.room(plan.config.overlap_size);
         let measure = |text: &str| plan.measure(text);
-        let splitter = Splitter::new(document, &plan.config, &measure, limit, limit);
+        let fits = |span: Span, size: usize| plan.fits(document, span, size);
+        let splitter = Splitter::new(document, &plan.config, (&measure, &fits), limit, limit);
         let whole = Span::new(0, document.source().len());
         let atoms = splitter.atoms(document.blocks(), None, whole);
         let goal = Goal { limit, target: limit, min: 0 };

@@ -20,7 +20,7 @@ impl Strategy for Sections {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 3)
+        (1, 4)
     }
 
     fn summary(&self) -> &'static str {

@@ -5,6 +5,9 @@
 //! that is too large at grapheme clusters. Each level measures each byte once, and there is a fixed number of levels,
 //! so the work is linear.
 
+mod marker;
+mod together;
+
 use std::cell::Cell;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -14,6 +17,9 @@ use crate::chunk::{ChunkConfig, Cut};
 use crate::document::{Begins, Block, BlockKind, Document, Enclosure, EnclosureKind};
 use crate::span::{Span, is_blank, is_cluster_start};
 use crate::words::{self, is_terminator};
+
+use marker::marker_at;
+pub(crate) use marker::marker_before;
 
 /// Why a cut before an atom is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,7 +118,19 @@ pub(crate) struct Atom {
     pub(crate) whole: bool,
     /// Whether it is a chunk of its own, whatever its neighbours are.
     pub(crate) alone: bool,
+    /// Whether it continues an item that is within the limit.
+    pub(crate) inside: bool,
 }
+
+impl Atom {
+    /// Whether a cut before it would tear it from what announces it.
+    pub(crate) fn is_announced(&self) -> bool {
+        self.cost >= LEAD_IN && self.level < Level::Phrase
+    }
+}
+
+/// Whether a span whose parts have this size is within the limit with what it borrows itself.
+pub(crate) type Fits<'a> = dyn Fn(Span, usize) -> bool + 'a;
 
 /// Makes atoms of the blocks of one document under one limit.
 #[derive(Clone)]
@@ -120,6 +138,7 @@ pub(crate) struct Splitter<'a> {
     document: &'a Document,
     config: &'a ChunkConfig,
     measure: &'a dyn Fn(&str) -> usize,
+    fits: &'a Fits<'a>,
     limit: usize,
     grain: usize,
     /// Start, end and size of the last measured span: a span that one level does not divide is measured again at the
@@ -129,23 +148,24 @@ pub(crate) struct Splitter<'a> {
 
 impl<'a> Splitter<'a> {
     /// `limit` is the size of the largest atom wanted. Blocks, lines and sentences over `grain` are divided, words only if they
-    /// are over the limit.
+    /// are over the limit. What belongs together is not divided if `fits` says that a span of this size, which is over
+    /// `limit`, fits with what it would borrow itself: its parts may borrow more.
     pub(crate) fn new(
         document: &'a Document,
         config: &'a ChunkConfig,
-        measure: &'a dyn Fn(&str) -> usize,
+        (measure, fits): (&'a dyn Fn(&str) -> usize, &'a Fits<'a>),
         limit: usize,
         grain: usize,
     ) -> Self {
-        Self { document, config, measure, limit, grain, last: Cell::default() }
+        Self { document, config, measure, fits, limit, grain, last: Cell::default() }
     }
 
     /// The atoms of `blocks[range]`, clipped to `within`. `sizes`, where known, are the sizes of the
     /// blocks with the blanks after them.
     pub(crate) fn atoms(&self, blocks: &[Block], sizes: Option<&[u32]>, within: Span) -> Vec<Atom> {
         let mut atoms = Vec::new();
-        // Size of the headings right before a block: its first atom has to fit beside them.
-        let mut headings = 0;
+        // Start and size of the headings right before a block: its first atom has to fit beside them.
+        let (mut lead, mut headings) = (within.start, 0);
         for (index, block) in blocks.iter().enumerate() {
             let span =
                 Span { start: block.span.start.max(within.start), end: block.span.end.min(within.end) };
@@ -164,10 +184,18 @@ impl<'a> Splitter<'a> {
             if kept || self.config.sets_apart(block.kind) && size as usize <= limit {
                 let atom = self.atom(span, size, level);
                 self.alone(blocks, index, Atom { whole: kept, ..atom }, &mut atoms);
-            } else if size as usize <= limit.min(self.grain) {
+            } else if size as usize <= limit.min(self.grain)
+                || self.fits(
+                    Span { start: if headings > 0 { lead } else { span.start }, ..span },
+                    size + headings as u32,
+                )
+            {
                 atoms.push(self.atom(span, size, level));
             } else {
                 Self { limit, ..self.clone() }.divide(block, span, next, level, &mut atoms);
+            }
+            if headings == 0 {
+                lead = span.start;
             }
             headings = if self.document.announces(block) { headings + size as usize } else { 0 };
             if index > 0
@@ -176,7 +204,7 @@ impl<'a> Splitter<'a> {
                 atom.cost += self.joint(blocks[index - 1], *block);
             }
         }
-        atoms
+        self.together(atoms)
     }
 
     fn size(&self, start: u32, end: u32) -> u32 {
@@ -191,7 +219,7 @@ impl<'a> Splitter<'a> {
 
     fn atom(&self, span: Span, size: u32, level: Level) -> Atom {
         let cost = level.cost() + jitter(span.of(self.document.source()));
-        Atom { span, size, level, cost, whole: false, alone: false }
+        Atom { span, size, level, cost, whole: false, alone: false, inside: false }
     }
 
     /// One atom of a block that is kept whole or set apart, and of what leads into it: headings and a
@@ -250,10 +278,18 @@ impl<'a> Splitter<'a> {
                 starts.sort_by_key(|&(start, ..)| start);
             }
         } else {
+            let enclosures = self.document.enclosures(span);
             for seam in self.document.seams(span) {
-                starts.push((seam.at, Level::Item(seam.depth), 0));
+                // A fence or table in an item belongs to the text of the item.
+                let encloses = |enclosure: &Enclosure| {
+                    self.document.lines().line(enclosure.span.start) == self.document.lines().line(seam.at)
+                };
+                let next = enclosures.partition_point(|enclosure| enclosure.span.start < seam.at);
+                let belongs = seam.depth > 0 && enclosures.get(next).is_some_and(encloses);
+                starts.push((seam.at, Level::Item(seam.depth), if belongs { LEAD_IN } else { 0 }));
             }
         }
+        self.hold_lead(block, &mut starts);
         self.push(starts, span, next, atoms, self.limit.min(self.grain), |this, span, level, atoms| {
             if block.kind == BlockKind::Table {
                 this.cells(span, level, atoms);
@@ -466,7 +502,12 @@ impl<'a> Splitter<'a> {
             }
             after_blank = word.chars().all(is_blank);
         }
+        let first = atoms.len();
         self.push(starts, span, span.end, atoms, self.limit, Self::graphemes);
+        // Tokens cross the borders of words that no blank divides, so counts of these do not add up.
+        if text.contains(words::has_no_spaces) {
+            scale(&mut atoms[first..], self.size(span.start, span.end));
+        }
     }
 
     /// A word too large, at grapheme clusters.
@@ -518,52 +559,20 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Start of the marker that a cut at byte `at` of `span` would part from its text (see [`marker_at`]). In code only a
-/// marker on the same line counts: a comment may have lines of nothing but `*`.
-pub(crate) fn marker_before(document: &Document, span: Span, at: u32) -> Option<u32> {
-    let (text, length) = (span.of(document.source()), (at - span.start) as usize);
-    let line = marker_at(text, length)?;
-    let is_prose = document.language().is_none() && document.enclosure_at(at).is_none();
-    (is_prose || !text[line..length].contains('\n')).then_some(span.start + line as u32)
-}
-
-/// Longest marker of a line, in bytes, that keeps its text: nested lists and quotes have several in a row.
-const MAX_MARKER: usize = 32;
-
-/// Start of the line that ends before byte `at` of `text`, or of the last non-blank line before it, if it holds nothing
-/// but markers: bullets, numbers, quote marks, `#`, bars, boxes.
-fn marker_at(text: &str, at: usize) -> Option<usize> {
-    let (text, rest) = text.split_at(at);
-    let visible = text.trim_end_matches(is_blank);
-    // A line that begins further up is longer than any marker.
-    let near = visible.floor_char_boundary(visible.len().saturating_sub(4 * MAX_MARKER));
-    let at = match visible[near..].rfind('\n') {
-        Some(at) => near + at + 1,
-        None if near == 0 => 0,
-        None => return None,
-    };
-    let line = visible[at..].trim_start();
-    // Without a blank behind it, it is a word: `#tag`, `1.5`, `-x`.
-    let goes_on = |c: char| is_blank(c) || c == '#';
-    let stands_apart = visible.len() < text.len() || line.ends_with(['>', '|']) || rest.starts_with(goes_on);
-    if line.is_empty() || line.len() > MAX_MARKER || !stands_apart {
-        return None;
+/// Changes the sizes of atoms in proportion so that they add up to `size`, and a little more: a part may have more tokens than
+/// its share.
+fn scale(atoms: &mut [Atom], size: u32) {
+    let sum: u64 = atoms.iter().map(|atom| u64::from(atom.size)).sum();
+    if sum == u64::from(size) {
+        return;
     }
-    let is_on_line = !text[visible.len()..].contains('\n');
-    if !is_on_line && !rest.trim_start().starts_with(char::is_alphanumeric) {
-        return None;
+    let size = u64::from(size + size / 16);
+    let (mut before, mut scaled) = (0, 0);
+    for atom in atoms {
+        before += u64::from(atom.size);
+        let end = (before * size).div_ceil(sum.max(1));
+        (atom.size, scaled) = ((end - scaled) as u32, end);
     }
-    let is_marker = |word: &str| {
-        let number = word.trim_end_matches(['.', ')']);
-        let is_number =
-            number.len() < word.len() && number.len() < 10 && number.bytes().all(|b| b.is_ascii_digit());
-        let is_of = |marks: &[u8]| word.len() <= 6 && word.bytes().all(|byte| marks.contains(&byte));
-        is_number && !number.is_empty()
-            || matches!(word, "-" | "*" | "•")
-            // The text of these stands on their line.
-            || is_on_line && [&b"#"[..], b"=", b">", b"[xX]", b"/", b"|", b"+"].iter().any(|marks| is_of(marks))
-    };
-    line.split_whitespace().all(is_marker).then_some(at)
 }
 
 /// Whether `text` is a single grapheme cluster of a length that occurs in writing.

@@ -167,6 +167,11 @@ impl Plan<'_> {
         ))
     }
 
+    /// As [`context::fits`].
+    pub(super) fn fits(&self, document: &Document, span: Span, size: usize) -> bool {
+        context::fits(document, &self.config, span, size, (&|text| self.measure(text), &self.measured))
+    }
+
     /// For this document, sets a lower limit of a chunk's text than the configuration's, and another size of its
     /// overlap. Values out of range are clamped.
     pub fn set_sizes(&mut self, max_size: usize, overlap_size: usize) {

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use crate::chunk::fill::Filler;
 use crate::chunk::{Cut, Draft, Plan, Strategy};
-use crate::document::{Document, SectionId};
+use crate::context;
+use crate::document::{Document, SectionId, SectionKind};
 
 /// Structure first: sections as borders, small ones joined, large ones packed in balance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +21,7 @@ impl Strategy for Tree {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 4)
+        (1, 5)
     }
 
     fn summary(&self) -> &'static str {
@@ -60,6 +61,14 @@ struct Unit {
     bare: bool,
     /// Whether a unit before it under the same parent may join it.
     open: bool,
+    record: RecordEdges,
+}
+
+/// Whether a record of data begins with a unit, and whether the unit ends one of which it is a part.
+#[derive(Clone, Copy, Debug, Default)]
+struct RecordEdges {
+    begins: bool,
+    ends: bool,
 }
 
 struct Walk<'a, 'p> {
@@ -78,7 +87,9 @@ impl Walk<'_, '_> {
             if block.section == section {
                 units.push(self.own(section));
             } else if let Some(child) = self.child_towards(section, block.section) {
+                let from = units.len();
                 units.extend(self.section(child));
+                self.hold(child, &mut units[from..]);
             } else {
                 break;
             }
@@ -106,6 +117,23 @@ impl Walk<'_, '_> {
             section,
             merged: false,
             open: true,
+            record: RecordEdges::default(),
+        }
+    }
+
+    /// Keeps a record of data, an element or one of several documents, from sharing a chunk with another unless it is
+    /// whole.
+    fn hold(&self, section: SectionId, units: &mut [Unit]) {
+        let is_record = self.document.section(section).kind == SectionKind::Key
+            && context::heading(self.document, section).is_none();
+        if let [first, rest @ ..] = units
+            && is_record
+        {
+            first.record.begins = true;
+            if !rest.is_empty() || first.size > self.filler.room(section) {
+                first.open = false;
+                rest.last_mut().unwrap_or(first).record.ends = true;
+            }
         }
     }
 
@@ -174,7 +202,8 @@ impl Walk<'_, '_> {
                     best[end] = cost;
                     from[end] = start;
                 }
-                if !unit.open {
+                let parts_record = start > 0 && units[start - 1].record.ends && unit.record.begins;
+                if !unit.open || parts_record {
                     break;
                 }
             }
@@ -206,6 +235,7 @@ fn joined(section: SectionId, units: &[Unit]) -> Unit {
         merged: units.len() > 1 || first.merged,
         bare: units.iter().all(|unit| unit.bare),
         open: first.open,
+        record: RecordEdges { begins: first.record.begins, ends: last.record.ends },
     }
 }
 

@@ -20,7 +20,7 @@ impl Strategy for Window {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 3)
+        (1, 4)
     }
 
     fn summary(&self) -> &'static str {
@@ -30,7 +30,8 @@ impl Strategy for Window {
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
         let limit = plan.room(plan.config.overlap_size);
         let measure = |text: &str| plan.measure(text);
-        let splitter = Splitter::new(document, &plan.config, &measure, limit, limit / GRAIN);
+        let fits = |span: Span, size: usize| plan.fits(document, span, size);
+        let splitter = Splitter::new(document, &plan.config, (&measure, &fits), limit, limit / GRAIN);
         let whole = Span::new(0, document.source().len());
         let atoms = splitter.atoms(document.blocks(), None, whole);
         let goal = Goal { limit, target: limit, min: 0 };

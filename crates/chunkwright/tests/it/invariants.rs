@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use chunkwright::{
-    BlockKind, Borrow, Chunk, Chunked, Chunker, ContextRule, Document, Parent, RecordContext, Section,
-    SectionKind, Span, TokenCounter, Unit,
+    Block, BlockKind, Borrow, Chunk, ChunkIn, Chunked, Chunker, ContextRule, Document, Packing, Parent,
+    RecordContext, Section, SectionKind, Span, TokenCounter, Unit,
 };
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -14,6 +14,7 @@ pub(crate) fn chunk<'a>(chunker: &'a Chunker, document: &'a Document) -> Chunked
     let chunks = chunker.chunk(document);
     assert_eq!(chunks, chunker.chunk(document), "cutting is not deterministic");
     all(&chunks);
+    whole(&chunks);
     chunks
 }
 
@@ -25,6 +26,48 @@ pub(crate) fn all(chunks: &Chunked<'_>) {
     graphemes(chunks.document(), chunks);
     neighbourhood(chunks);
     named(chunks);
+}
+
+/// No block that fits with what it borrows itself is divided, nor torn from the headings above it, whatever its parts
+/// would borrow. `window` and `lines` fill windows with parts of blocks; `adaptive` lowers the limit.
+fn whole(chunks: &Chunked<'_>) {
+    let (document, config) = (chunks.document(), chunks.chunker().config());
+    let by_lines = document.is_unparsed() && config.fixed_chunk_lines > 0;
+    let is_structural = ["tree", "sections", "recursive"].contains(&config.strategy.as_str());
+    // The sizes of tokens do not add up, so a block may seem too large by a few.
+    if !is_structural || by_lines || config.packing == Packing::Even || config.unit == Unit::Tokens {
+        return;
+    }
+    let size = |span: Span| document.read(span).chars().count();
+    let borrowed = |chunk: &ChunkIn<'_>| {
+        let overlap = chunk.borrows.iter().map(|borrow| match borrow {
+            Borrow::Overlap(span) => size(*span),
+            _ => 0,
+        });
+        chunk.render().context().chars().count() - overlap.sum::<usize>()
+    };
+    let announces = |block: &&Block| {
+        block.kind == BlockKind::Heading || block.span.end <= document.section(block.section).signature.end
+    };
+    for (chunk, next) in chunks.iter().zip(chunks.iter().skip(1)) {
+        let blocks = document.blocks();
+        let at = blocks.partition_point(|block| block.span.end <= next.span.start);
+        let block = blocks[at].span;
+        // A marker at the end of a block goes with the text below it.
+        let rest = document.read(Span { start: next.span.start, end: block.end.max(next.span.start) });
+        let is_marker = !rest.contains(char::is_alphanumeric);
+        if !block.divided_by(next.span.start) || block.start < chunk.span.start || is_marker {
+            continue;
+        }
+        let headings = blocks[..at].iter().rev().take_while(announces).last();
+        let start = headings.map_or(block.start, |first| first.span.start);
+        // What is borrowed further down in a section is as much or more.
+        let chunk = if start == chunk.span.start { chunk } else { next };
+        // A fence that nothing closes is closed in the text.
+        let close = document.enclosure_at(block.end).map_or(0, |fence| fence.close.chars().count() + 1);
+        let size = borrowed(&chunk) + size(Span { start, end: block.end }) + close;
+        assert!(size > config.max_size, "{} divided: {:?}", size, document.read(block));
+    }
 }
 
 /// Blocks are disjoint, in order, trimmed, and hold every visible byte; sections nest.

