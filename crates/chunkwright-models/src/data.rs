@@ -341,6 +341,14 @@ pub enum ModelError {
         /// The problem.
         reason: String,
     },
+    /// No embedder has this name.
+    #[error("unknown embedder `{name}`; {right}")]
+    UnknownEmbedder {
+        /// The requested name.
+        name: String,
+        /// What would be right.
+        right: String,
+    },
     /// No reranker has this name.
     #[error("unknown reranker `{name}`; known are {}", crate::rerank::known())]
     UnknownReranker {

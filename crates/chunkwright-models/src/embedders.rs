@@ -15,6 +15,7 @@ use std::sync::Arc;
 use chunkwright::TokenCounter;
 
 use crate::data::{ModelError, model};
+use crate::exported::ONNX;
 use crate::service::ServiceError;
 
 #[cfg(feature = "local")]
@@ -258,8 +259,21 @@ pub fn embedder(spec: &str, data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelE
     let info = EMBEDDERS
         .iter()
         .find(|info| info.name == spec)
-        .ok_or_else(|| ModelError::Unknown { name: spec.to_owned() })?;
+        .ok_or_else(|| ModelError::UnknownEmbedder { name: spec.to_owned(), right: right(spec) })?;
     (info.make)(data_dir)
+}
+
+/// What to write instead of a name that no embedder has: the form of the service that it names, or all there are.
+fn right(name: &str) -> String {
+    if let Some(dialect) = DIALECTS.iter().find(|dialect| dialect.name == name) {
+        return format!("write `{}`", dialect.form());
+    }
+    let known: Vec<String> = EMBEDDERS.iter().map(|info| format!("`{}`", info.name)).collect();
+    let services: Vec<String> = DIALECTS.iter().map(|dialect| format!("`{}`", dialect.form())).collect();
+    let known = format!("known are {}, `{ONNX}DIR`, {}", known.join(", "), services.join(", "));
+    let is_of_hub = name.contains('/');
+    let hub = "; a model of a hub is exported to ONNX, or run by one of these services";
+    format!("{known}{}", if is_of_hub { hub } else { "" })
 }
 
 /// The name of the best embedder whose model is installed; `None` if there is no such model, and then search is lexical

@@ -154,7 +154,12 @@ fn an_embedder_that_cannot_be_had_is_named_with_what_helps() {
         let error = embedder(name, "no such directory".as_ref()).err().unwrap().to_string();
         assert_eq!(error, expected);
     };
-    check("word2vec", "unknown model `word2vec`; known are `e5`, `static`, `onnxruntime`");
+    let known = "known are `e5`, `static`, `onnx:DIR`, `openai:MODEL`, `tei:`, `ollama:MODEL`, `cohere:MODEL`, `voyage:MODEL`";
+    check("word2vec", &format!("unknown embedder `word2vec`; {known}"));
+    check("openai", "unknown embedder `openai`; write `openai:MODEL`");
+    let hub = "a model of a hub is exported to ONNX, or run by one of these services";
+    let name = "sentence-transformers/all-MiniLM-L6-v2";
+    check(name, &format!("unknown embedder `{name}`; {known}; {hub}"));
     let dir = std::path::Path::new("no such directory").join("models").join("e5");
     let dir = dir.display();
     check("e5", &format!("model `e5` is not in `{dir}`; run `chunkwright models install e5`"));
