@@ -17,12 +17,11 @@ use std::ops::Range;
 use parking_lot::Mutex;
 
 use self::attention::Heads;
-pub(crate) use self::attention::WIDTH;
 use self::math::{gelu, normalize};
 use crate::data::read_at;
 use crate::e5_file::{dequantize, quantized_len};
-use crate::embedders::normalized;
 use crate::int8::{Activations, Weights};
+use crate::vectors::normalized;
 
 /// An encoder with its weights.
 pub(crate) struct Bert {
@@ -31,7 +30,7 @@ pub(crate) struct Bert {
     pub(crate) positions: Vec<f32>,
     pub(crate) norm: Norm,
     pub(crate) layers: Vec<Layer>,
-    /// Length of the vectors, a multiple of [`WIDTH`].
+    /// Length of the vectors, a multiple of that of a head.
     pub(crate) hidden: usize,
     pub(crate) epsilon: f32,
     /// As many as there were threads at once: what they hold would otherwise be cleared by the system for each batch.

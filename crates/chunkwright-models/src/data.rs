@@ -350,10 +350,12 @@ pub enum ModelError {
         right: String,
     },
     /// No reranker has this name.
-    #[error("unknown reranker `{name}`; known are {}", crate::rerank::known())]
+    #[error("unknown reranker `{name}`; known are {known}")]
     UnknownReranker {
         /// The requested name.
         name: String,
+        /// Every name and form that is known.
+        known: String,
     },
     /// The user has no home directory to keep models in.
     #[error("no home directory to keep models in; set `CHUNKWRIGHT_DATA` to a directory")]

@@ -9,11 +9,13 @@ use std::fs::File;
 
 use multiversion::multiversion;
 
-use crate::bert::WIDTH;
 use crate::data::read_at;
 use crate::half::single;
 use crate::int8::COLUMNS;
 use crate::xlm_r::Vocabulary;
+
+/// Length of the vectors of a head of attention.
+pub(crate) const WIDTH: usize = 32;
 
 /// Shape of the model.
 #[derive(Clone, Copy, Debug)]

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use chunkwright::TokenCounter;
 
 use crate::data::{ModelError, model};
-use crate::exported::ONNX;
+use crate::exported::{ONNX, OnnxOptions};
 use crate::service::ServiceError;
 
 #[cfg(feature = "local")]
 pub(crate) use e5::{E5, vocabulary as xlm_r_vocabulary};
 #[cfg(feature = "onnx")]
-pub(crate) use onnx::Onnx as OnnxEmbedder;
+use onnx::Onnx as OnnxEmbedder;
 pub(crate) use remote::tei;
 pub use remote::{
     DIALECTS, Dialect, RemoteOptions, SPARSE_DIALECTS, SparseDialect, SparseOptions, is_remote,
@@ -283,16 +283,24 @@ pub fn default_embedder(data_dir: &Path) -> Option<&'static str> {
     EMBEDDERS.iter().map(|info| info.name).find(|name| installed(name))
 }
 
-/// The vector scaled to length 1; unchanged if it is zero.
-pub(crate) fn normalized(mut vector: Vec<f32>) -> Vec<f32> {
-    // In double precision: vectors are short, and the order of a vectorized sum would depend on the CPU.
-    let length = (vector.iter().map(|x| f64::from(x * x)).sum::<f64>() as f32).sqrt();
-    if length > 0.0 {
-        for x in &mut vector {
-            *x /= length;
-        }
-    }
-    vector
+/// Opens the exported model in the folder `dir`, run by the ONNX Runtime that is installed in `data_dir`.
+///
+/// The folder is as sentence-transformers and Optimum write it: a graph (`onnx/model.onnx` or another), `tokenizer.json`,
+/// and, where they exist, `1_Pooling/config.json` (mean, first or last token), `sentence_bert_config.json` (the window) and
+/// `config_sentence_transformers.json` (the prompts `query` and `passage` or `document`).
+///
+/// # Errors
+///
+/// If the runtime is not installed, the folder does not hold such a model, or the feature `onnx` is off.
+pub fn onnx_embedder(
+    dir: &Path,
+    data_dir: &Path,
+    options: OnnxOptions,
+) -> Result<Arc<dyn Embedder>, ModelError> {
+    #[cfg(feature = "onnx")]
+    return Ok(Arc::new(OnnxEmbedder::open(dir, data_dir, options)?));
+    #[cfg(not(feature = "onnx"))]
+    crate::exported::left_out(dir, data_dir, options)
 }
 
 #[cfg(test)]

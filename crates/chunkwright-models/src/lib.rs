@@ -46,15 +46,15 @@ pub use data::{
 pub use embedders::{
     DIALECTS, EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, Languages, MAX_WEIGHTS, ModelInfo,
     RemoteOptions, Role, SPARSE_DIALECTS, SparseOptions, default_embedder, embedder, is_remote,
-    is_sparse_vector, remote_embedder, sparse_dot,
+    is_sparse_vector, onnx_embedder, remote_embedder, sparse_dot,
 };
-pub use exported::{ONNX, OnnxOptions, onnx_embedder, onnx_reranker};
+pub use exported::{ONNX, OnnxOptions};
 pub use install::{InstallError, Installed, Removed, install, remove};
 pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};
 pub use rarity::{is_common, rarity};
 pub use rerank::{
-    RERANK_DIALECTS, RERANKERS, RerankError, RerankOptions, Reranker, is_remote_reranker, remote_reranker,
-    reranker,
+    RERANK_DIALECTS, RERANKERS, RerankError, RerankOptions, Reranker, is_remote_reranker, onnx_reranker,
+    remote_reranker, reranker,
 };
 pub use service::{CallError, ServiceError, ServiceOptions};
 pub use vectors::{TextHash, text_hash};

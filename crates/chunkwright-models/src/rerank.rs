@@ -19,7 +19,7 @@ use crate::data::ModelError;
 use crate::service::ServiceError;
 
 #[cfg(feature = "onnx")]
-pub(crate) use onnx::Onnx as OnnxReranker;
+use onnx::Onnx as OnnxReranker;
 pub use remote::{RERANK_DIALECTS, RerankDialect, RerankOptions, is_remote_reranker, remote_reranker};
 
 /// Scores how well texts answer a question.
@@ -33,6 +33,20 @@ pub trait Reranker: Send + Sync {
     ///
     /// If there are no scores, or unusable ones.
     fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError>;
+}
+
+/// Opens the exported cross-encoder in the folder `dir`, run by the ONNX Runtime that is installed in `data_dir`. Its graph
+/// gives one number for question and text (`logits`), or two, of which the second speaks for the text. Scores are from 0 to
+/// 1.
+///
+/// # Errors
+///
+/// If the runtime is not installed, the folder does not hold such a model, or the feature `onnx` is off.
+pub fn onnx_reranker(dir: &Path, data_dir: &Path) -> Result<Arc<dyn Reranker>, ModelError> {
+    #[cfg(feature = "onnx")]
+    return Ok(Arc::new(OnnxReranker::open(dir, data_dir)?));
+    #[cfg(not(feature = "onnx"))]
+    crate::exported::left_out(dir, data_dir, ())
 }
 
 /// Why texts have no scores.
@@ -86,12 +100,12 @@ pub const RERANKERS: &[RerankerInfo] = &[
 /// If there is no such reranker, or its model is not installed or damaged.
 pub fn reranker(spec: &str, data_dir: &Path) -> Result<Arc<dyn Reranker>, ModelError> {
     let info = RERANKERS.iter().find(|info| info.name == spec);
-    let info = info.ok_or_else(|| ModelError::UnknownReranker { name: spec.to_owned() })?;
+    let info = info.ok_or_else(|| ModelError::UnknownReranker { name: spec.to_owned(), known: known() })?;
     (info.make)(data_dir)
 }
 
 /// Every name and form that is known.
-pub(crate) fn known() -> String {
+fn known() -> String {
     let local = RERANKERS.iter().map(|info| info.name.to_owned());
     let all = local.chain(RERANK_DIALECTS.iter().map(RerankDialect::form));
     all.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")

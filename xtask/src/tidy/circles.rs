@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, usize)] = &[
     ("chunkwright-engine", 0),
     ("chunkwright-eval", 2),
     ("chunkwright-http", 2),
-    ("chunkwright-models", 14),
+    ("chunkwright-models", 10),
     ("chunkwright-server", 49),
     ("chunkwright-source", 2),
     ("chunkwright-store", 4),

@@ -6,9 +6,7 @@ mod x86;
 use multiversion::multiversion;
 
 use super::math::exponentials;
-
-/// Length of the vectors of a head.
-pub(crate) const WIDTH: usize = 32;
+use crate::e5_file::WIDTH;
 
 /// Queries that share what is read of keys and values.
 const QUERIES: usize = 4;

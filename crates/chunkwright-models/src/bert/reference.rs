@@ -4,7 +4,7 @@ use std::fs::File;
 
 use super::math::gelu;
 use crate::e5_file::{Head, dequantize, quantized_len};
-use crate::embedders::normalized;
+use crate::vectors::normalized;
 
 /// The vector of one text's tokens.
 fn embed(head: &Head, file: &File, ids: &[u32]) -> Vec<f32> {
@@ -92,21 +92,26 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-#[test]
-fn vectors_of_texts_in_three_languages_are_near_those_of_single_precision() {
-    let Some(dir) = crate::test_models::data_dir_with("e5") else { return };
-    let file = crate::data::model("e5").unwrap().open(&dir, 0).unwrap();
-    let head = Head::read(&file).unwrap();
-    let e5 = crate::embedders::E5::open(&dir).unwrap();
-    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus");
-    for name in ["en/bread.md", "zh/parcel-api.md", "ru/stove.md"] {
-        let text = std::fs::read_to_string(corpus.join(name)).unwrap();
-        let text = text.split("\n\n").find(|text| text.len() > 120).unwrap();
-        // The beginning of it: the definition takes its time.
-        let (mut ids, _) = e5.ids(text, crate::Role::Passage);
-        ids.drain(15..ids.len() - 1);
-        let ours = e5.bert.embed(&[&ids]).unwrap().remove(0);
-        let cosine = dot(&ours, &embed(&head, &file, &ids));
-        assert!(cosine > 0.998, "{cosine}: {text}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_of_texts_in_three_languages_are_near_those_of_single_precision() {
+        let Some(dir) = crate::test_models::data_dir_with("e5") else { return };
+        let file = crate::data::model("e5").unwrap().open(&dir, 0).unwrap();
+        let head = Head::read(&file).unwrap();
+        let e5 = crate::embedders::E5::open(&dir).unwrap();
+        let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus");
+        for name in ["en/bread.md", "zh/parcel-api.md", "ru/stove.md"] {
+            let text = std::fs::read_to_string(corpus.join(name)).unwrap();
+            let text = text.split("\n\n").find(|text| text.len() > 120).unwrap();
+            // The beginning of it: the definition takes its time.
+            let (mut ids, _) = e5.ids(text, crate::Role::Passage);
+            ids.drain(15..ids.len() - 1);
+            let ours = e5.bert.embed(&[&ids]).unwrap().remove(0);
+            let cosine = dot(&ours, &embed(&head, &file, &ids));
+            assert!(cosine > 0.998, "{cosine}: {text}");
+        }
     }
 }

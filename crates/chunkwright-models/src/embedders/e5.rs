@@ -9,12 +9,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rayon::prelude::*;
 
-use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normalized};
+use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::bert::{Bert, Layer, Norm, WordTable};
 use crate::counters::XlmRoberta;
 use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{Head, dequantize};
 use crate::int8::{COLUMNS, Weights};
+use crate::vectors::normalized;
 use crate::xlm_r::{Vocabulary, XlmR};
 
 /// The writing systems that it was made for.

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normalized};
+use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::counters::TokenizerFile;
 use crate::data::ModelError;
 use crate::exported::OnnxOptions;
 use crate::onnx::{Graph, Output, Pooling};
+use crate::vectors::normalized;
 
 /// Outputs in order of preference: a text's own vector, or those of its tokens.
 const OUTPUTS: [&str; 3] = ["sentence_embedding", "last_hidden_state", "token_embeddings"];

@@ -22,9 +22,10 @@ use chunkwright::TokenCounter;
 use chunkwright_http::Client;
 use serde_json::Value;
 
-use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normalized};
+use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::counters::{Estimate, OpenAi};
 use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions};
+use crate::vectors::normalized;
 use sparse::Sparse;
 pub use sparse::{SPARSE_DIALECTS, SparseDialect, SparseOptions};
 

@@ -8,10 +8,11 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 
-use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normalized};
+use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::data::{ModelError, model};
 use crate::half::single;
 use crate::llama::Llama;
+use crate::vectors::normalized;
 
 /// The writing systems that it was made for.
 pub(super) const READS: Languages = Languages::Latin;

@@ -125,7 +125,7 @@ struct Cutting {
 }
 
 impl Cutting {
-    /// That of `documents`, whose count of tokens it goes on with.
+    /// That of `documents`, whose count of tokens it continues.
     fn of(documents: &mut Documents, request: ChunkRequest) -> Self {
         let tokens = std::mem::take(&mut documents.tokens);
         Self { chunker: documents.chunker.clone(), preset: documents.preset().to_owned(), request, tokens }
