@@ -10,7 +10,7 @@ use serde::Serialize;
 ///
 /// # Errors
 ///
-/// A value that is no JSON.
+/// A value that is not JSON.
 pub fn to_line(value: &(impl Serialize + ?Sized)) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = Vec::new();
     add_line(value, &mut line)?;
@@ -21,7 +21,7 @@ pub fn to_line(value: &(impl Serialize + ?Sized)) -> Result<Vec<u8>, serde_json:
 ///
 /// # Errors
 ///
-/// A value that is no JSON.
+/// A value that is not JSON.
 pub fn add_line(value: &(impl Serialize + ?Sized), lines: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     let start = lines.len();
     serde_json::to_writer(&mut *lines, value)?;
