@@ -67,7 +67,7 @@ impl Embedder for Given {
         let vector = |text: &&str| {
             let known = self.queries.iter().find(|(query, _)| query == text);
             let vector = known.map(|(_, vector)| vector.clone()).unwrap_or_default();
-            Embedding { vector, unread_tokens: 0, sparse: None }
+            Embedding { vector, unread_tokens: 0, sparse: None, tokens: None }
         };
         Ok(texts.iter().map(vector).collect())
     }

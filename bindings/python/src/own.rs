@@ -222,7 +222,7 @@ impl Embedder for OwnEmbedder {
             for value in &mut vector {
                 *value /= length;
             }
-            Ok(Embedding { vector, unread_tokens: 0, sparse: None })
+            Ok(Embedding { vector, unread_tokens: 0, sparse: None, tokens: None })
         };
         vectors.into_iter().enumerate().map(embedding).collect()
     }

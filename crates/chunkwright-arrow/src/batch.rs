@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
-use arrow_array::{Array, ArrayRef, FixedSizeListArray, Float32Array, ListArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, BinaryArray, FixedSizeListArray, Float32Array, ListArray, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use chunkwright::Record;
 
@@ -24,16 +24,19 @@ pub struct ExportRow {
     pub vector: Option<Vec<f32>>,
     /// The sparse vector of its text: tokens and what they weigh.
     pub sparse: Option<Vec<(u32, f32)>>,
+    /// The codes of its tokens.
+    pub codes: Option<Vec<u8>>,
 }
 
 impl From<Record> for ExportRow {
     fn from(record: Record) -> Self {
-        Self { record, document: None, overlays: None, vector: None, sparse: None }
+        Self { record, document: None, overlays: None, vector: None, sparse: None, codes: None }
     }
 }
 
 /// The columns in addition to those of the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says whether there is a column")]
 pub struct Columns {
     /// Whether there is a column `document`.
     pub document: bool,
@@ -43,9 +46,12 @@ pub struct Columns {
     pub vector: Option<u16>,
     /// Whether there is a column `sparse`.
     pub sparse: bool,
+    /// Whether there is a column `codes`.
+    pub codes: bool,
 }
 
-/// The columns of a record in their order, then `document`, `overlays`, `vector` and `sparse` where `columns` has them.
+/// The columns of a record in their order, then `document`, `overlays`, `vector`, `sparse` and `codes` where
+/// `columns` has them.
 pub fn schema(columns: Columns) -> SchemaRef {
     let mut fields = Record::fields();
     if columns.document {
@@ -60,6 +66,9 @@ pub fn schema(columns: Columns) -> SchemaRef {
     }
     if columns.sparse {
         fields.push(Field::new(SPARSE, sparse::data_type(), true));
+    }
+    if columns.codes {
+        fields.push(Field::new(CODES, DataType::Binary, true));
     }
     Arc::new(Schema::new(fields))
 }
@@ -96,6 +105,12 @@ pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Err
     } else {
         without(SPARSE, rows.iter().find(|row| row.sparse.is_some()))?;
     }
+    if columns.codes {
+        let codes: BinaryArray = rows.iter().map(|row| row.codes.as_deref()).collect();
+        arrays.push(Arc::new(codes));
+    } else {
+        without(CODES, rows.iter().find(|row| row.codes.is_some()))?;
+    }
     Ok(RecordBatch::try_new(schema(columns), arrays)?)
 }
 
@@ -124,13 +139,20 @@ pub fn from_batch(batch: &RecordBatch) -> Result<Vec<ExportRow>, Error> {
         Some(array) => sparse::read(array, SPARSE)?,
         None => vec![None; table.len],
     };
-    let rows =
-        Record::rows(&table)?.into_iter().zip(documents.into_iter().zip(overlays)).zip(vectors).zip(weights);
+    let codes = match table.column(CODES) {
+        Some(array) => {
+            let codes = downcast::<BinaryArray>(array, CODES, "bytes")?;
+            codes.iter().map(|codes| codes.map(<[u8]>::to_vec)).collect()
+        }
+        None => vec![None; table.len],
+    };
+    let vectors = vectors.into_iter().zip(weights).zip(codes);
+    let rows = Record::rows(&table)?.into_iter().zip(documents.into_iter().zip(overlays)).zip(vectors);
     // Every row of a batch is present.
     Ok(rows
-        .filter_map(|(((record, (document, overlays)), vector), sparse)| {
+        .filter_map(|((record, (document, overlays)), ((vector, sparse), codes))| {
             let (document, overlays) = (document.flatten(), overlays.flatten());
-            Some(ExportRow { record: record?, document, overlays, vector, sparse })
+            Some(ExportRow { record: record?, document, overlays, vector, sparse, codes })
         })
         .collect())
 }
@@ -139,6 +161,7 @@ const DOCUMENT: &str = "document";
 const OVERLAYS: &str = "overlays";
 const VECTOR: &str = "vector";
 const SPARSE: &str = "sparse";
+const CODES: &str = "codes";
 
 /// The element of a vector, named as Parquet names it.
 fn number() -> Field {

@@ -47,7 +47,7 @@ pub enum Error {
     /// A row holds what its file has no column for.
     #[error("chunk `{chunk_id}` has `{column}`, but that column was not requested")]
     NoColumn {
-        /// `document`, `vector` or `sparse`.
+        /// `document`, `overlays`, `vector`, `sparse` or `codes`.
         column: &'static str,
         /// Id of the row's chunk.
         chunk_id: ChunkId,

@@ -159,7 +159,8 @@ impl Reader {
             return Err(Error::Codec { codec: codec.to_string() });
         }
         // Other columns are not even decoded: they may be large, or of a type that is not known here.
-        let known = schema(Columns { document: true, overlays: true, vector: Some(0), sparse: true });
+        let known =
+            schema(Columns { document: true, overlays: true, vector: Some(0), sparse: true, codes: true });
         let fields = builder.parquet_schema().root_schema().get_fields().iter().enumerate();
         let fields = fields.filter(|(_, field)| known.index_of(field.name()).is_ok()).map(|(at, _)| at);
         let columns = ProjectionMask::roots(builder.parquet_schema(), fields);

@@ -180,6 +180,9 @@ pub struct FoundChunk {
     /// Rank and BM25 in the lexical stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<Stage>,
+    /// Rank and score by late interaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<Stage>,
     /// What it is to a name that the query asks for, with its rank and score in that stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Named>,
@@ -207,6 +210,7 @@ impl FoundChunk {
             dense: hit.dense,
             sparse: hit.sparse,
             lexical: hit.lexical,
+            late: hit.late,
             names: hit.names.clone(),
             matched_terms: hit.matched_terms.clone(),
             chunk_id: record.chunk_id,

@@ -29,7 +29,16 @@ pub enum Fusion {
         #[serde(default = "sparse_weight")]
         #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
         sparse_weight: f64,
+        /// From 0 (not looked at) to 1 (it alone orders the best): the weight of late interaction in a second look at the
+        /// best. Of no effect without a model that gives codes of tokens.
+        #[serde(default = "late_weight")]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+        late_weight: f64,
     },
+}
+
+fn late_weight() -> f64 {
+    Fusion::LATE_WEIGHT
 }
 
 fn sparse_weight() -> f64 {
@@ -52,9 +61,21 @@ impl Fusion {
     /// long documents (MLDR) they fuse 0.2 dense with 0.8 sparse.
     pub const SPARSE_WEIGHT: f64 = 1.0 / 3.0;
 
+    /// The default weight of late interaction.
+    pub const LATE_WEIGHT: f64 = 0.3;
+
     /// A weighted sum with this weight of the dense stage.
     pub fn weighted_sum(dense_weight: f64) -> Self {
-        Self::WeightedSum { dense_weight, sparse_weight: Self::SPARSE_WEIGHT }
+        let (sparse_weight, late_weight) = (Self::SPARSE_WEIGHT, Self::LATE_WEIGHT);
+        Self::WeightedSum { dense_weight, sparse_weight, late_weight }
+    }
+
+    /// The weight of late interaction; 0 where ranks are fused.
+    pub fn late_weight(self) -> f64 {
+        match self {
+            Self::WeightedSum { late_weight, .. } => late_weight,
+            Self::Rrf { .. } => 0.0,
+        }
     }
 
     /// One ranking of everything in any stage, best first; equal scores by chunk id. `sparse` is `None` if that stage
@@ -106,7 +127,7 @@ impl Fusion {
             Self::WeightedSum { dense_weight, .. } if !is_read => {
                 [None, None, Some(Contribution::by_score(lexical, 1.0 - dense_weight))]
             }
-            Self::WeightedSum { dense_weight, sparse_weight } => {
+            Self::WeightedSum { dense_weight, sparse_weight, .. } => {
                 let dense_weight = dense_weight * share;
                 let rest = 1.0 - dense_weight;
                 let (own, words) = match sparse {
@@ -199,7 +220,7 @@ mod tests {
             let fused = fusion.fuse(&dense, sparse, &lexical);
             fused.iter().map(|hit| (hit.id.0[0], (hit.score * 1e4).round() / 1e4)).collect()
         };
-        let sum = Fusion::WeightedSum { dense_weight: 0.5, sparse_weight: 0.4 };
+        let sum = Fusion::WeightedSum { dense_weight: 0.5, sparse_weight: 0.4, late_weight: 0.0 };
         let expected = [(2, 0.725), (1, 0.5), (3, 0.2), (4, 0.0), (5, 0.0)];
         assert_eq!(fused(sum, Some(&sparse)), expected);
         // A stage that ran and found nothing differs from one that did not run.

@@ -10,6 +10,7 @@ mod choose;
 mod duplicates;
 mod explain;
 mod judge;
+mod late;
 mod names;
 mod rank;
 mod relevance;
@@ -103,7 +104,7 @@ pub trait StageWatch: Sync {
     fn nanos(&self) -> i64;
 
     /// Receives the duration of a stage: `analyse` (terms and vector of the query), `lexical`, `dense`, `sparse`,
-    /// `names`, `fuse` or `rerank`.
+    /// `late`, `names`, `fuse` or `rerank`.
     fn took(&self, stage: &'static str, nanos: u64);
 }
 
@@ -196,6 +197,9 @@ pub struct Hit {
     /// Rank and BM25 in the lexical stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<Stage>,
+    /// Rank and score by late interaction, a second look at the best, which leaves the other stages the rest of the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<Stage>,
     /// Rank and score that the reranker gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<Stage>,
@@ -324,9 +328,13 @@ impl SearchOptions {
         }
         let mut parameters = match self.fusion {
             Fusion::Rrf { k } => vec![("k", k, k.is_finite() && k >= 0.0, "a number from 0")],
-            Fusion::WeightedSum { dense_weight, sparse_weight } => {
+            Fusion::WeightedSum { dense_weight, sparse_weight, late_weight } => {
                 let weight = |field, value| (field, value, (0.0..=1.0).contains(&value), "from 0 to 1");
-                vec![weight("dense_weight", dense_weight), weight("sparse_weight", sparse_weight)]
+                vec![
+                    weight("dense_weight", dense_weight),
+                    weight("sparse_weight", sparse_weight),
+                    weight("late_weight", late_weight),
+                ]
             }
         };
         if let Some(least) = self.min_relevance {
@@ -426,7 +434,8 @@ fn attempt(
         places(stage.as_deref(), contributions[at])
     });
     let pinned = pinned(store, generation, asked, options)?;
-    let mut fused = measured(models.watch, "fuse", || ranked.compared(options.fusion));
+    let mut fused = measured(models.watch, "fuse", || ranked.at_first(options.fusion));
+    let late = ranked.look_again(options.fusion, &mut fused);
     let named = ranked.names.places(&fused);
     ranked.names.add_to(&mut fused);
     let reranked = models.reranker.map(|reranker| {
@@ -448,7 +457,10 @@ fn attempt(
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
     let judge = Judge::new((store, generation), asked, &ranked, options)?;
     let hit = |scored: Scored, chunk: StoredChunk, relevance| {
-        let [dense, sparse, lexical] = stages.each_ref().map(|stage| stage.get(&scored.id).copied());
+        let late = late.get(&scored.id).copied();
+        let rest = 1.0 - late.map_or(0.0, |_| ranked.late_weight(options.fusion));
+        let [dense, sparse, lexical] =
+            stages.each_ref().map(|stage| Some(stage.get(&scored.id)?.with_share(rest)));
         let kept = match (dense, sparse, lexical) {
             _ if pinned.contains(&scored.id) => Kept::Pinned,
             (Some(_), None, None) => Kept::Dense,
@@ -464,6 +476,7 @@ fn attempt(
             dense,
             sparse,
             lexical,
+            late,
             rerank: reranked.get(&scored.id).copied(),
             names: named.get(&scored.id).cloned(),
             matched_terms: matched(&asked.terms, &chunk),
@@ -557,6 +570,13 @@ fn matched(terms: &[String], chunk: &StoredChunk) -> Vec<String> {
 fn places(ranking: Option<&[Scored]>, contribution: Option<Contribution>) -> HashMap<ChunkId, Stage> {
     let ranking = ranking.unwrap_or_default().iter().enumerate();
     ranking.map(|(index, scored)| (scored.id, place(index, scored.score, contribution))).collect()
+}
+
+impl Stage {
+    /// With this share of its contribution.
+    fn with_share(self, share: f64) -> Self {
+        Self { contribution: self.contribution.map(|contribution| share * contribution), ..self }
+    }
 }
 
 /// The place at `index` of a ranking, counted from 0.

@@ -24,6 +24,7 @@ pub use import::{ImportError, ImportOptions, Imported, import};
 pub use lines::{MAX_LINE, lines};
 
 use chunkwright_store::StoreError;
+use chunkwright_store::Vector;
 use chunkwright_store::{DocumentInfo, Generation, Overlay, Store};
 
 /// A record in transfer, with what comes with it.
@@ -44,6 +45,26 @@ pub struct Row {
     /// Its sparse vector, as pairs of token and weight, if its model gives one and vectors are moved.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sparse: Option<Vec<(u32, f32)>>,
+    /// The codes of its tokens, in base64 where they are text, if its model gives them and vectors are moved.
+    #[serde(with = "base64_codes", skip_serializing_if = "Option::is_none", default)]
+    pub codes: Option<Vec<u8>>,
+}
+
+mod base64_codes {
+    use base64::Engine as _;
+    use base64::prelude::BASE64_STANDARD as BASE64;
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    #[expect(clippy::ref_option, reason = "the form that `serde` asks for")]
+    pub(super) fn serialize<S: Serializer>(codes: &Option<Vec<u8>>, to: S) -> Result<S::Ok, S::Error> {
+        codes.as_ref().map(|codes| BASE64.encode(codes)).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u8>>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        text.map(|text| BASE64.decode(text).map_err(D::Error::custom)).transpose()
+    }
 }
 
 /// A document in transfer.
@@ -125,19 +146,16 @@ pub fn export<E: From<StoreError>>(
             model: model.map(|model| model.name.clone()),
         });
         for (record, vector) in records.into_iter().zip(known) {
-            let (vector, sparse) = vector.map(|vector| (vector.dense, vector.sparse)).unzip();
+            let (vector, sparse, codes) = match vector {
+                Some(Vector { dense, sparse, codes }) => (Some(dense), sparse, codes),
+                None => (None, None, None),
+            };
             let mut by_hand = Vec::new();
             if moved.is_some() {
                 by_hand.append(&mut elsewhere);
                 by_hand.extend(overlays.all().filter(|overlay| overlay.doc_id == info.doc_id).cloned());
             }
-            each(Row {
-                record,
-                document: moved.take(),
-                overlays: by_hand,
-                vector,
-                sparse: sparse.flatten(),
-            })?;
+            each(Row { record, document: moved.take(), overlays: by_hand, vector, sparse, codes })?;
         }
     }
     Ok(())

@@ -74,7 +74,20 @@ pub(crate) struct Buffers {
 }
 
 impl Bert {
-    /// The mean of each text's token vectors after the last layer, scaled to length 1.
+    /// The mean of some rows of token vectors, scaled to length 1.
+    pub(crate) fn mean(&self, x: &[f32], rows: Range<usize>) -> Vec<f32> {
+        let mut mean = vec![0.0; self.hidden];
+        for row in x[rows.start * self.hidden..rows.end * self.hidden].chunks_exact(self.hidden) {
+            mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x);
+        }
+        for mean in &mut mean {
+            *mean /= rows.len() as f32;
+        }
+        normalized(mean)
+    }
+
+    /// What `read` makes of the token vectors after the last layer: of all of them one after the other, and the rows of
+    /// a text.
     ///
     /// Each text must hold at least one token, no more tokens than there are positions, and no id beyond the
     /// vocabulary.
@@ -82,21 +95,6 @@ impl Bert {
     /// # Errors
     ///
     /// If the vectors of words cannot be read.
-    pub(crate) fn embed(&self, texts: &[&[u32]]) -> io::Result<Vec<Vec<f32>>> {
-        self.tokens(texts, |x, rows| {
-            let mut mean = vec![0.0; self.hidden];
-            for row in x[rows.start * self.hidden..rows.end * self.hidden].chunks_exact(self.hidden) {
-                mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x);
-            }
-            for mean in &mut mean {
-                *mean /= rows.len() as f32;
-            }
-            normalized(mean)
-        })
-    }
-
-    /// What `read` makes of the token vectors after the last layer: of all of them one after the other, and the rows of
-    /// a text. Texts and errors are as for [`Bert::embed`].
     pub(crate) fn tokens<T>(
         &self,
         texts: &[&[u32]],

@@ -16,6 +16,7 @@ use chunkwright::TokenCounter;
 
 use crate::data::{ModelError, model};
 use crate::exported::{ONNX, OnnxOptions};
+use crate::late::Tokens;
 use crate::service::ServiceError;
 
 #[cfg(feature = "local")]
@@ -137,6 +138,8 @@ pub struct Embedding {
     /// Weights of tokens by ascending token, all above zero ([`is_sparse_vector`]); from models that give them,
     /// [for every text](ModelInfo::sparse).
     pub sparse: Option<Vec<(u32, f32)>>,
+    /// What late interaction compares; from models that give it.
+    pub tokens: Option<Tokens>,
 }
 
 /// Why texts could not be embedded.

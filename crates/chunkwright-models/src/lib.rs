@@ -23,6 +23,7 @@ mod half;
 pub mod install;
 #[cfg(feature = "local")]
 mod int8;
+pub mod late;
 #[cfg(feature = "local")]
 mod llama;
 pub mod notes;

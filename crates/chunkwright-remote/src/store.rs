@@ -344,6 +344,10 @@ impl ChunkStore for RemoteStore {
         self.read_chunks(generation, ids)
     }
 
+    fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        self.read_codes(generation, ids)
+    }
+
     fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError> {
         self.read_page(generation, request)
     }

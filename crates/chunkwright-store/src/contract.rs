@@ -167,6 +167,9 @@ pub trait ChunkStore: Send + Sync {
         ids: &[ChunkId],
     ) -> Result<Vec<Option<StoredChunk>>, StoreError>;
 
+    /// The [codes of the tokens](crate::Vector::codes) of chunks by id, in order; `None` for unknown chunks and those without.
+    fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
+
     /// A page of the chunks that pass a filter, enabled or not, in an order. A page in document order costs what it
     /// holds plus what the filter rejects on the way; one in another order costs a pass over the in-memory columns of
     /// every chunk. Every page of a list costs the same.

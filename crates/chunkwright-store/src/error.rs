@@ -3,6 +3,8 @@
 use chunkwright::ChunkId;
 use chunkwright_http::HttpError;
 
+use chunkwright_models::late::{CODE_BYTES, MOST_CODES};
+
 use crate::generation::Model;
 use crate::name::{CATALOG, MAX_BYTES, checked_name};
 use crate::vector::kinds;
@@ -115,6 +117,9 @@ pub enum StoreError {
         /// Most tokens of a sparse vector.
         most: usize,
     },
+    /// Codes of tokens that cannot be compared.
+    #[error("invalid codes of tokens: expected 1 to {most} codes of {CODE_BYTES} bytes", most = MOST_CODES)]
+    BadCodes,
     /// A vector that cannot be compared.
     #[error("a vector {problem}; it must have {dimension} finite numbers that are not all 0")]
     BadVector {

@@ -152,6 +152,7 @@ impl SqliteCache {
                     cleared += connection.execute("DELETE FROM vectors WHERE key = ?1", params![key])?;
                 }
             }
+            cache::clear_codes(connection)?;
             Ok((cleared, Commit::Yes))
         })
     }

@@ -371,6 +371,13 @@ impl ChunkStore for MemoryStore {
         Ok(ids.iter().map(chunk).collect())
     }
 
+    fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let state = self.read();
+        let held = state.held(generation)?;
+        let codes = |id: &ChunkId| state.vector(generation, held.find(*id)?.1.text_hash)?.codes.clone();
+        Ok(ids.iter().map(codes).collect())
+    }
+
     fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError> {
         let after = request.position(generation)?;
         let mut page = PageBuilder::new(request, generation)?;

@@ -468,6 +468,10 @@ impl ChunkStore for SqliteStore {
         })
     }
 
+    fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        self.read(|transaction| cache::codes(transaction, generation, ids))
+    }
+
     fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError> {
         let after = request.position(generation)?;
         let mut page = PageBuilder::new(request, generation)?;

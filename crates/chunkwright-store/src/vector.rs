@@ -1,8 +1,10 @@
-//! The vectors of one text, as stores keep them: a dense vector, and a sparse one beside it from models that give both.
+//! The vectors of one text, as stores keep them: a dense vector, and from models that give them a sparse one and the codes
+//! of its tokens beside it.
 //!
-//! The two are kept as one value. A dense vector paired with the sparse one of another text would be found by words
+//! They are kept as one value. A dense vector paired with the sparse one of another text would be found by words
 //! that the text does not have, and no check could detect it, since any numbers are a vector.
 
+use chunkwright_models::late::{Tokens, are_codes};
 use chunkwright_models::{Embedding, MAX_WEIGHTS, is_sparse_vector};
 
 use crate::bm25::{put, take};
@@ -16,17 +18,20 @@ pub struct Vector {
     pub dense: Vec<f32>,
     /// Weights of tokens by ascending token, all above zero; `None` from models that give dense vectors only.
     pub sparse: Option<Vec<(u32, f32)>>,
+    /// The codes of its tokens ([`are_codes`]); `None` from models that give none, and where a text was embedded without.
+    pub codes: Option<Vec<u8>>,
 }
 
 impl From<Vec<f32>> for Vector {
     fn from(dense: Vec<f32>) -> Self {
-        Self { dense, sparse: None }
+        Self { dense, sparse: None, codes: None }
     }
 }
 
 impl From<Embedding> for Vector {
     fn from(embedding: Embedding) -> Self {
-        Self { dense: embedding.vector, sparse: embedding.sparse }
+        let codes = embedding.tokens.and_then(Tokens::into_codes);
+        Self { dense: embedding.vector, sparse: embedding.sparse, codes }
     }
 }
 
@@ -45,7 +50,8 @@ impl Vector {
                 given: kinds(self.sparse.is_some()),
             });
         }
-        self.sparse.as_deref().map_or(Ok(()), check_sparse)
+        self.sparse.as_deref().map_or(Ok(()), check_sparse)?;
+        if self.codes.as_deref().is_none_or(are_codes) { Ok(()) } else { Err(StoreError::BadCodes) }
     }
 
     /// The model of `name` that gives such vectors.
@@ -55,7 +61,8 @@ impl Vector {
 
     /// Bytes of its numbers as they are stored.
     pub(super) fn bytes(&self) -> u64 {
-        (4 * self.dense.len() + self.sparse.as_deref().map_or(0, |sparse| encode(sparse).len())) as u64
+        let sparse = self.sparse.as_deref().map_or(0, |sparse| encode(sparse).len());
+        (4 * self.dense.len() + sparse + self.codes.as_ref().map_or(0, Vec::len)) as u64
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) const DIMENSIONS: u16 = 3;
 
 /// Every column there is.
 pub(crate) const ALL: Columns =
-    Columns { document: true, overlays: true, vector: Some(DIMENSIONS), sparse: true };
+    Columns { document: true, overlays: true, vector: Some(DIMENSIONS), sparse: true, codes: true };
 
 /// The file of `rows`.
 pub(crate) fn written(rows: &[ExportRow], columns: Columns) -> Vec<u8> {
@@ -230,12 +230,14 @@ pub(crate) fn row() -> impl Strategy<Value = ExportRow> {
         option::of(text()),
         option::of(vec(number, usize::from(DIMENSIONS))),
         sparse,
+        option::of(vec(any::<u8>(), 0..40)),
     )
-        .prop_map(|(record, document, overlays, vector, sparse)| ExportRow {
+        .prop_map(|(record, document, overlays, vector, sparse, codes)| ExportRow {
             record,
             document,
             overlays,
             vector,
             sparse,
+            codes,
         })
 }

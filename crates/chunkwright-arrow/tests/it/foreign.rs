@@ -20,6 +20,7 @@ fn batch() -> RecordBatch {
         overlays: Some("[]".into()),
         vector: Some(vec![0.5, 1.0, 2.0]),
         sparse: Some(vec![(2, 1.5)]),
+        codes: Some(vec![7; 16]),
     };
     to_batch(&[row], ALL).unwrap()
 }
@@ -55,7 +56,9 @@ fn columns_of_other_names_and_any_order_are_no_matter() {
 #[test]
 fn an_optional_column_that_is_missing_is_none() {
     let mut changed = batch();
-    for name in ["symbols", "language", "part", "document", "overlays", "vector", "sparse", "section_index"] {
+    for name in
+        ["symbols", "language", "part", "document", "overlays", "vector", "sparse", "codes", "section_index"]
+    {
         changed = with(&changed, name, None);
     }
     let rows = from_batch(&changed).unwrap();

@@ -103,10 +103,12 @@ fn a_document_or_vector_without_a_column_is_an_error() {
     let document = ExportRow { document: Some("{}".into()), ..plain(0).into() };
     let vector = ExportRow { vector: Some(vec![1.0]), ..plain(0).into() };
     let sparse = ExportRow { sparse: Some(vec![]), ..plain(0).into() };
+    let codes = ExportRow { codes: Some(vec![7; 16]), ..plain(0).into() };
     let error = |row: ExportRow| to_batch(&[plain(0).into(), row], Columns::default()).unwrap_err();
     assert!(matches!(error(document), Error::NoColumn { column: "document", .. }));
     assert!(matches!(error(vector), Error::NoColumn { column: "vector", .. }));
     assert!(matches!(error(sparse), Error::NoColumn { column: "sparse", .. }));
+    assert!(matches!(error(codes), Error::NoColumn { column: "codes", .. }));
 }
 
 #[test]

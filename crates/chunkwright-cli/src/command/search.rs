@@ -113,6 +113,7 @@ fn describe_explained(explained: &Explained) -> String {
         ("lexical", stage(explained.lexical)),
         ("dense", stage(explained.dense)),
         ("sparse", stage(explained.sparse)),
+        ("late", stage(explained.late)),
         ("names", explained.names.as_ref().map_or_else(|| dim("-"), named)),
         ("fused", stage(explained.fused)),
         ("relevance", explained.relevance.map_or_else(|| dim("-"), |relevance| format!("{relevance:.3}"))),
@@ -148,7 +149,7 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     let width = terminal_width();
     let record = &hit.record;
     let place = place(&hit.collection, &record.doc_id, (record.start_line, record.end_line), several);
-    let mut stages = stages(hit.score, hit.relevance, [hit.lexical, hit.dense, hit.sparse], hit.names.as_ref());
+    let mut stages = stages(hit.score, hit.relevance, [hit.lexical, hit.dense, hit.sparse, hit.late], hit.names.as_ref());
     if let Some(rerank) = hit.rerank {
         stages = format!("{stages}, reranked {:.3}", rerank.score);
     }
@@ -172,22 +173,24 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     lines.join("\n   ") + "\n"
 }
 
-/// The scores of a chunk in each stage. The sparse stage is left out if it did not find the chunk, since few models
-/// have one.
+/// The scores of a chunk in each stage. The stages that few models have are left out if they did not find the chunk.
 fn stages(
     score: f64,
     relevance: Option<f64>,
-    [lexical, dense, sparse]: [Option<Stage>; 3],
+    [lexical, dense, sparse, late]: [Option<Stage>; 4],
     names: Option<&Named>,
 ) -> String {
     let relevance = relevance.map_or_else(String::new, |relevance| format!(", relevance {relevance:.2}"));
     let stage = |name: &str, stage: Option<Stage>| {
         stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
     };
-    let sparse = sparse.map_or_else(String::new, |sparse| format!(", {}", stage("sparse", Some(sparse))));
+    let found = |name: &str, found: Option<Stage>| {
+        found.map_or_else(String::new, |found| format!(", {}", stage(name, Some(found))))
+    };
+    let (sparse, late) = (found("sparse", sparse), found("late", late));
     let names = names.map_or_else(String::new, |names| format!(", names {}", named(names)));
     let (lexical, dense) = (stage("lexical", lexical), stage("dense", dense));
-    format!("score {score:.3}{relevance}, {lexical}, {dense}{sparse}{names}")
+    format!("score {score:.3}{relevance}, {lexical}, {dense}{sparse}{late}{names}")
 }
 
 /// What a chunk is to a name.
@@ -202,7 +205,7 @@ fn describe_passage(found: &FoundPassage, several: bool) -> String {
     let tokens = count(passage.token_count, "token");
     let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), place, dim(&tokens))];
     for hit in &found.hits {
-        let found = [hit.lexical, hit.dense, hit.sparse];
+        let found = [hit.lexical, hit.dense, hit.sparse, hit.late];
         let stages = stages(hit.score, hit.relevance, found, hit.names.as_ref());
         let told = format!("#{} {} lines {}-{}, {stages}", hit.rank, hit.chunk_id, hit.start_line, hit.end_line);
         lines.push(format!("   {}", dim(&told)));

@@ -94,6 +94,7 @@ fn of_search(error: &SearchError) -> Option<&'static str> {
         SearchError::FusionParameter { field: "k", .. } => "/fusion/k",
         SearchError::FusionParameter { field: "dense_weight", .. } => "/fusion/dense_weight",
         SearchError::FusionParameter { field: "sparse_weight", .. } => "/fusion/sparse_weight",
+        SearchError::FusionParameter { field: "late_weight", .. } => "/fusion/late_weight",
         SearchError::FusionParameter { .. } | SearchError::NoRelevance(_) => "/min_relevance",
         SearchError::EmptyQuery | SearchError::Query(_) => "/query",
         SearchError::NoDense(_) | SearchError::NoSparse(_) => "/mode",

@@ -101,6 +101,7 @@ pub(crate) fn rows(path: &Path, is_parquet: bool) -> Result<Rows, ImportError> {
             overlays: overlays.map_err(|error| refuse("overlays", error))?.unwrap_or_default(),
             vector: row.vector,
             sparse: row.sparse,
+            codes: row.codes,
         };
         Ok((at, row))
     };

@@ -60,15 +60,16 @@ impl Snapshot {
             document: !request.records_only,
             overlays: true,
             sparse: model.is_some_and(|model| model.sparse),
+            codes: model.is_some(),
             vector: dimension.map_err(|_| Error::LongVectors)?,
         };
         let mut writer = Writer::new(sink, columns)?;
         let mut batch: Vec<ExportRow> = Vec::with_capacity(BATCH);
         let written = self.export::<Error>(request, &mut |row: Row| {
-            let Row { record, document, overlays, vector, sparse, .. } = row;
+            let Row { record, document, overlays, vector, sparse, codes } = row;
             let document = document.map(|document| serde_json::to_string(&document)).transpose()?;
             let overlays = (!overlays.is_empty()).then(|| serde_json::to_string(&overlays)).transpose()?;
-            batch.push(ExportRow { record, document, overlays, vector, sparse });
+            batch.push(ExportRow { record, document, overlays, vector, sparse, codes });
             if batch.len() == BATCH {
                 writer.write(&batch)?;
                 batch.clear();

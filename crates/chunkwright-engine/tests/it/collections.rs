@@ -94,6 +94,7 @@ impl DocumentStore for Counting {
 impl ChunkStore for Counting {
     forward! {
         chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
+        codes(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Vec<u8>>>;
         list(generation: &Generation, request: &ListRequest) -> ChunkPage;
         dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
         sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;

@@ -45,7 +45,8 @@ impl Embedder for Circle {
     fn embed(&self, texts: &[&str], _: Role) -> Result<Vec<Embedding>, EmbedError> {
         let angle = |text: &&str| f32::from(text.bytes().next().unwrap_or_default()) / 256.0;
         let vector = |angle: f32| vec![angle.cos(), angle.sin()];
-        let embedding = |text| Embedding { vector: vector(angle(text)), unread_tokens: 0, sparse: None };
+        let embedding =
+            |text| Embedding { vector: vector(angle(text)), unread_tokens: 0, sparse: None, tokens: None };
         Ok(texts.iter().map(embedding).collect())
     }
 }

@@ -45,7 +45,8 @@ impl Embedder for Bag {
             let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
             vector.iter().map(|value| value / length).collect()
         };
-        let embedding = |text: &&str| Embedding { vector: vector(text), unread_tokens: 0, sparse: None };
+        let embedding =
+            |text: &&str| Embedding { vector: vector(text), unread_tokens: 0, sparse: None, tokens: None };
         Ok(texts.iter().map(embedding).collect())
     }
 }

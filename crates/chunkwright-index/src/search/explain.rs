@@ -33,6 +33,9 @@ pub struct Explained {
     /// Rank and BM25 among all chunks that pass the filter; none if it has no term of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<Stage>,
+    /// Rank and score by late interaction, a second look at the best, which leaves the other stages the rest of the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<Stage>,
     /// What it is to a name that the query asks for, with its rank and score in that stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Named>,
@@ -147,6 +150,7 @@ pub fn explain(
         dense: None,
         sparse: None,
         lexical: None,
+        late: None,
         names: None,
         fused: None,
         relevance: None,
@@ -167,11 +171,17 @@ pub fn explain(
         Some(place(index, ranking[index].score, contribution))
     };
     let [dense, sparse, lexical] = ranked.contributions(options.fusion);
-    explained.dense = ranked.dense.as_deref().and_then(|ranking| find(ranking, dense));
-    explained.sparse = ranked.sparse.as_deref().and_then(|ranking| find(ranking, sparse));
-    explained.lexical = ranked.lexical.as_deref().and_then(|ranking| find(ranking, lexical));
-    explained.names = ranked.names.places(&ranked.compared(options.fusion)).remove(&id);
-    explained.fused = find(&ranked.fused(options.fusion), None);
+    let mut fused = ranked.at_first(options.fusion);
+    explained.late = ranked.look_again(options.fusion, &mut fused).remove(&id);
+    let rest = 1.0 - explained.late.map_or(0.0, |_| ranked.late_weight(options.fusion));
+    let stage = |ranking: &Option<Vec<Scored>>, contribution| {
+        Some(find(ranking.as_deref()?, contribution)?.with_share(rest))
+    };
+    explained.dense = stage(&ranked.dense, dense);
+    explained.sparse = stage(&ranked.sparse, sparse);
+    explained.lexical = stage(&ranked.lexical, lexical);
+    explained.names = ranked.names.places(&fused).remove(&id);
+    explained.fused = find(&ranked.named(fused), None);
     let cosine = explained.dense.map(|stage| stage.score);
     explained.relevance = scale(generation, &asked.words, &ranked)
         .and_then(|scale| scale.relevance(cosine.filter(|_| scale.reads_cosine()), &chunk));

@@ -1,14 +1,16 @@
 //! Runs the stages of a search, before their rankings are fused.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use chunkwright::ChunkId;
+use chunkwright_models::late::Tokens;
 use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 
+use super::late::Late;
 use super::names::{MOST_READ, Names};
 use super::relevance::{QueryTerm, QueryWords};
-use super::{Mode, NameRanking, SearchError, SearchOptions, StageWatch, measured};
+use super::{Mode, NameRanking, SearchError, SearchOptions, Stage, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
 use chunkwright_store::analysis::{self, TermKind};
@@ -32,6 +34,8 @@ pub struct Ranked {
     pub dense_share: f64,
     /// Share of the chunks that have no vector yet, from 0 to 1.
     pub missing: f64,
+    /// What late interaction says of the best; `None` if it did not run.
+    pub(super) late: Option<Late>,
     /// The chunks of names that the query asks for.
     pub(super) names: Names,
 }
@@ -83,6 +87,23 @@ impl Ranked {
 
     /// A single ranking of the stages that compare texts.
     pub(super) fn compared(&self, fusion: Fusion) -> Vec<Scored> {
+        let mut ranking = self.at_first(fusion);
+        self.look_again(fusion, &mut ranking);
+        ranking
+    }
+
+    /// Puts the best of a ranking in the order that they have with the stage `late`; returns their places in it.
+    pub(super) fn look_again(&self, fusion: Fusion, ranking: &mut [Scored]) -> HashMap<ChunkId, Stage> {
+        self.late.as_ref().map(|late| late.reorder(self.late_weight(fusion), ranking)).unwrap_or_default()
+    }
+
+    /// The share that the stage `late` has in the score of what it looked at; the other stages have the rest.
+    pub(super) fn late_weight(&self, fusion: Fusion) -> f64 {
+        fusion.late_weight() * self.dense_share
+    }
+
+    /// A single ranking of the stages that compare every text.
+    pub(super) fn at_first(&self, fusion: Fusion) -> Vec<Scored> {
         let stages = (self.dense.as_deref(), self.sparse.as_deref(), self.lexical.as_deref());
         match stages {
             (None, None, None) => Vec::new(),
@@ -223,6 +244,15 @@ impl Asked<'_> {
             let limit = options.candidates.max(options.top_k);
             let stage = || store.lexical(generation, &self.fields, &options.filter, limit);
             ranked.lexical = Some(measured(watch, "lexical", stage)?);
+        }
+        if let Some((Embedding { tokens: Some(Tokens::Query(tokens)), .. }, _)) = &self.vectors
+            && options.mode == Mode::Hybrid
+            && options.fusion.late_weight() > 0.0
+            && self.dense_share >= 0.5
+        {
+            let first = ranked.at_first(options.fusion);
+            let stage = || Late::compare(store, generation, tokens, &first);
+            ranked.late = Some(measured(watch, "late", stage)?);
         }
         if options.names == NameRanking::First {
             let is_long = options.candidates.max(options.top_k) >= MOST_READ;

@@ -372,7 +372,8 @@ impl Proof {
                 }
                 continue;
             };
-            let vector = Vector { dense: dense.clone(), sparse: row.sparse.clone() };
+            let vector =
+                Vector { dense: dense.clone(), sparse: row.sparse.clone(), codes: row.codes.clone() };
             let model = Model {
                 name: name.clone().unwrap_or_default(),
                 dimension: vector.dense.len(),
@@ -438,7 +439,10 @@ impl<'a> Taker<'a> {
         let mut known: Vec<(TextHash, Vector)> = Vec::new();
         for (_, row) in &mut rows {
             if let Some(dense) = row.vector.take() {
-                known.push((text_hash(&row.record.text), Vector { dense, sparse: row.sparse.take() }));
+                known.push((
+                    text_hash(&row.record.text),
+                    Vector { dense, sparse: row.sparse.take(), codes: row.codes.take() },
+                ));
             }
         }
         if let Some(model) = &self.generation.spec.model

@@ -97,6 +97,7 @@ impl DocumentStore for Failing {
 impl ChunkStore for Failing {
     forward! {
         chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
+        codes(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Vec<u8>>>;
         list(generation: &Generation, request: &ListRequest) -> ChunkPage;
         statistics(generation: &Generation, request: &StatisticsRequest) -> Statistics;
         dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;

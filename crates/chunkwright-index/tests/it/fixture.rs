@@ -10,6 +10,7 @@ use chunkwright_index::{
     Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, STORES, SearchOptions,
     Store, StoreLocation, analysis, search,
 };
+use chunkwright_models::late::{CODE_BYTES, MOST_CODES, Tokens};
 use chunkwright_models::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use chunkwright_remote::Double;
 use tempfile::TempDir;
@@ -25,6 +26,8 @@ pub(crate) struct Bag {
     pub(crate) down: AtomicBool,
     /// Whether it has no sparse vectors of questions.
     pub(crate) sparse_down: AtomicBool,
+    /// Whether it gives what late interaction compares.
+    pub(crate) late: AtomicBool,
     /// Calls so far, failed ones included.
     pub(crate) calls: AtomicUsize,
 }
@@ -54,6 +57,7 @@ impl Bag {
             texts: Mutex::default(),
             down: AtomicBool::new(false),
             sparse_down: AtomicBool::new(false),
+            late: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
         })
     }
@@ -86,6 +90,7 @@ impl Embedder for Bag {
                 vector: bag(text, self.info.dimension),
                 unread_tokens: 0,
                 sparse: self.info.sparse.then(|| weights(text)),
+                tokens: self.late.load(Ordering::Relaxed).then(|| tokens(text, role)),
             })
             .collect())
     }
@@ -114,6 +119,27 @@ pub(crate) fn weights(text: &str) -> Vec<(u32, f32)> {
     let hash = chunkwright_models::text_hash(text);
     let scale = 10.0 + terms.len() as f32 + f32::from(u16::from_le_bytes([hash[0], hash[1]])) / 65_536.0;
     weights.into_iter().map(|(token, weight): (u32, f32)| (token, weight / scale)).collect()
+}
+
+/// The code of a term, by its hash.
+fn code(term: &str) -> [u8; CODE_BYTES] {
+    let hash = chunkwright_models::text_hash(term);
+    std::array::from_fn(|at| hash[at % hash.len()])
+}
+
+/// The vectors of a question's terms, and the codes of the first of a text's. The product of a term with itself is 384.
+fn tokens(text: &str, role: Role) -> Tokens {
+    let terms = analysis::terms(text);
+    let codes = terms.iter().map(|term| code(term));
+    match role {
+        Role::Query => Tokens::Query(
+            codes
+                .flatten()
+                .flat_map(|byte| (0..8).map(move |bit| f32::from(byte >> bit & 1) * 2.0 - 1.0))
+                .collect(),
+        ),
+        Role::Passage => Tokens::Passage(codes.take(MOST_CODES).flatten().collect()),
+    }
 }
 
 fn bag(text: &str, dimension: usize) -> Vec<f32> {

@@ -23,6 +23,7 @@ mod folders;
 mod follow;
 mod hashes;
 mod kinds;
+mod late;
 mod layouts;
 mod lists;
 mod meta;

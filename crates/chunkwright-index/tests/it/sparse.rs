@@ -36,7 +36,7 @@ fn a_sparse_vector_beside_another_texts_dense_one_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path(), Access::Write).unwrap();
     store.begin(C, &spec(true)).unwrap();
-    let other = Vector { dense: vec![0.6, 0.8], sparse: Some(vec![(2, 1.0)]) };
+    let other = Vector { dense: vec![0.6, 0.8], sparse: Some(vec![(2, 1.0)]), codes: None };
     store.put_vectors("m", &[([1; 16], vector(&[(1, 1.0)])), ([2; 16], other)]).unwrap();
     let file = folder.path().join(SqliteStore::FILE);
     let change = |statement: &str| Connection::open(&file).unwrap().execute_batch(statement).unwrap();

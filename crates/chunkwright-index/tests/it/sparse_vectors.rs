@@ -17,7 +17,7 @@ pub(crate) fn spec(sparse: bool) -> GenerationSpec {
 }
 
 pub(crate) fn vector(weights: &[(u32, f32)]) -> Vector {
-    Vector { dense: vec![0.8, 0.6], sparse: Some(weights.to_vec()) }
+    Vector { dense: vec![0.8, 0.6], sparse: Some(weights.to_vec()), codes: None }
 }
 
 type Weights = Vec<(u32, f32)>;

@@ -15,6 +15,7 @@ use crate::counters::XlmRoberta;
 use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{Head, dequantize};
 use crate::int8::{COLUMNS, Weights};
+use crate::late::{Centre, Tokens};
 use crate::vectors::normalized;
 use crate::xlm_r::{Vocabulary, XlmR};
 
@@ -35,6 +36,7 @@ pub(crate) struct E5 {
     info: ModelInfo,
     vocabulary: Arc<Vocabulary>,
     pub(crate) bert: Bert,
+    centre: Centre,
     query: Vec<u32>,
     passage: Vec<u32>,
 }
@@ -73,7 +75,7 @@ impl E5 {
             reads: READS,
             price_per_million_tokens: None,
         };
-        Some(Self { info, vocabulary, bert, query, passage })
+        Some(Self { info, vocabulary, bert, centre: Centre::of_e5(), query, passage })
     }
 
     /// The tokens before a text.
@@ -100,6 +102,19 @@ impl E5 {
 }
 
 impl E5 {
+    /// The mean of all token vectors after the last layer, and what late interaction
+    /// compares of the text's own.
+    fn read_tokens(&self, x: &[f32], rows: Range<usize>, role: Role) -> (Vec<f32>, Tokens) {
+        let hidden = self.bert.hidden;
+        let own = &x[(rows.start + self.prefix(role).len()) * hidden..(rows.end - 1) * hidden];
+        let tokens: Vec<Vec<f32>> = own.chunks_exact(hidden).map(|row| normalized(row.to_vec())).collect();
+        let tokens = match role {
+            Role::Query => self.centre.query(&tokens),
+            Role::Passage => self.centre.passage(&tokens),
+        };
+        (self.bert.mean(x, rows), tokens)
+    }
+
     /// The vectors of each text's own tokens, each of length 1, one after the other; what the model adds is left out.
     ///
     /// # Errors
@@ -137,13 +152,19 @@ impl Embedder for E5 {
             return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
         }
         let ids: Vec<&[u32]> = read.iter().map(|(ids, _)| ids.as_slice()).collect();
-        let vectors: io::Result<Vec<Vec<Vec<f32>>>> =
-            batches(&ids).par_iter().map(|batch| self.bert.embed(batch)).collect();
-        let vectors = vectors.map_err(EmbedError::other)?;
+        let tokens = |x: &[f32], rows| self.read_tokens(x, rows, role);
+        let read_batch = |batch: &Vec<&[u32]>| self.bert.tokens(batch, tokens);
+        let vectors: Vec<Vec<_>> =
+            batches(&ids).par_iter().map(read_batch).collect::<io::Result<_>>().map_err(EmbedError::other)?;
         let unread = read.iter().map(|(_, unread)| *unread);
         let embeddings = vectors.into_iter().flatten().zip(unread);
         Ok(embeddings
-            .map(|(vector, unread_tokens)| Embedding { vector, unread_tokens, sparse: None })
+            .map(|((vector, tokens), unread_tokens)| Embedding {
+                vector,
+                unread_tokens,
+                sparse: None,
+                tokens: Some(tokens),
+            })
             .collect())
     }
 }

@@ -93,7 +93,7 @@ impl Onnx {
         let unread_tokens = ids.len().saturating_sub(self.room);
         ids.truncate(self.room);
         let vector = self.vector(&ids).map_err(EmbedError::other)?;
-        Ok(Embedding { vector, unread_tokens, sparse: None })
+        Ok(Embedding { vector, unread_tokens, sparse: None, tokens: None })
     }
 }
 

@@ -273,6 +273,7 @@ impl Remote {
                 vector: normalized(vector),
                 unread_tokens: unread(text).unwrap_or(0),
                 sparse,
+                tokens: None,
             })
             .collect())
     }

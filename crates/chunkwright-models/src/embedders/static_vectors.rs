@@ -67,7 +67,7 @@ impl Static {
         if vector.iter().all(|&x| x == 0.0) {
             return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
         }
-        Ok(Embedding { vector, unread_tokens: 0, sparse: None })
+        Ok(Embedding { vector, unread_tokens: 0, sparse: None, tokens: None })
     }
 }
 

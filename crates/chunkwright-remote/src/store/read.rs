@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
+use chunkwright_models::TextHash;
 
 use super::catalog::{self, DocumentEntry, GenerationEntry};
 use super::{FOREIGN, RemoteStore};
@@ -412,6 +413,22 @@ impl RemoteStore {
             }
         }
         Ok(Vec::new())
+    }
+
+    pub(super) fn read_codes(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let marks = self.database.marks(generation, Which::Chunks(ids))?;
+        let hashes: HashMap<ChunkId, TextHash> =
+            marks.into_iter().map(|mark| (mark.id, mark.text_hash)).collect();
+        let wanted: Vec<TextHash> = ids.iter().filter_map(|id| hashes.get(id).copied()).collect();
+        let model = generation.spec.model.as_ref().map_or("", |model| &model.name);
+        let known = self.cache.vectors(model, &wanted)?;
+        let codes = known.into_iter().map(|vector| vector.and_then(|vector| vector.codes));
+        let by_text: HashMap<TextHash, Option<Vec<u8>>> = wanted.into_iter().zip(codes).collect();
+        Ok(ids.iter().map(|id| by_text.get(hashes.get(id)?).cloned().flatten()).collect())
     }
 
     /// The entries of documents by id, with a check that their generation exists, in one request.

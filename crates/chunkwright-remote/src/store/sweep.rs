@@ -138,7 +138,9 @@ fn check_documents(
         let vector = point.vector.as_ref().zip(generation.spec.model.as_ref());
         if let Some((dense, model)) = vector {
             let sparse = model.sparse.then(|| point.sparse.clone());
-            if let Err(problem) = verify::of_vector(&Vector { dense: dense.clone(), sparse }, model) {
+            if let Err(problem) =
+                verify::of_vector(&Vector { dense: dense.clone(), sparse, codes: None }, model)
+            {
                 report.problems.push(format!("`{generation}`, chunk `{}`: {problem}", point.id));
             }
         }

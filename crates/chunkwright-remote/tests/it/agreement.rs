@@ -127,7 +127,7 @@ fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
     let hashes: Vec<_> = records.iter().map(|record| text_hash(&record.text)).collect();
     let vectors = sqlite.store.cache().vectors("bag-256#sparse", &hashes).unwrap();
     let point = |(id, (record, vector)): (usize, (&Record, &Option<Vector>))| {
-        let Vector { dense, sparse: weights } = vector.clone().unwrap();
+        let Vector { dense, sparse: weights, .. } = vector.clone().unwrap();
         let words = sparse(&TermCounts::of(&record.text));
         json!({"id": id, "dense": dense, "sparse": words, "weights": pairs(&weights.unwrap())})
     };

@@ -190,7 +190,7 @@ impl Embedder for Letters {
         };
         Ok(texts
             .iter()
-            .map(|text| Embedding { vector: vector(text), unread_tokens: 0, sparse: None })
+            .map(|text| Embedding { vector: vector(text), unread_tokens: 0, sparse: None, tokens: None })
             .collect())
     }
 }

@@ -4,12 +4,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::Commit;
-use super::read::damaged;
+use super::read::{damaged, has_table};
 use crate::cache::CacheUsage;
 use crate::error::StoreError;
-use crate::generation::Model;
+use crate::generation::{Generation, Model};
 use crate::vector::Vector;
 use crate::vector::{decode, encode};
+use chunkwright::ChunkId;
 use chunkwright_models::TextHash;
 
 pub(super) fn model_id(connection: &Connection, name: &str) -> Result<Option<(i64, Model)>, StoreError> {
@@ -26,19 +27,57 @@ pub(crate) fn vectors(
     hashes: &[TextHash],
 ) -> Result<Vec<Option<Vector>>, StoreError> {
     let Some((model, _)) = model_id(connection, model)? else { return Ok(vec![None; hashes.len()]) };
-    let mut statement = connection
-        .prepare_cached("SELECT vector, sparse FROM vectors WHERE model = ?1 AND text_hash = ?2")?;
+    let codes = if has_table(connection, CODES)? {
+        "(SELECT codes FROM token_codes WHERE token_codes.vector = key)"
+    } else {
+        "NULL"
+    };
+    let query = format!("SELECT vector, sparse, {codes} FROM vectors WHERE model = ?1 AND text_hash = ?2");
+    let mut statement = connection.prepare_cached(&query)?;
     let mut vectors = Vec::with_capacity(hashes.len());
     for hash in hashes {
-        let found: Option<(Vec<u8>, Option<Vec<u8>>)> =
-            statement.query_row(params![model, hash], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        let vector = found.map(|(dense, sparse)| {
-            let sparse = sparse.map(|sparse| weights(&dense, &sparse)).transpose()?;
-            Ok::<_, StoreError>(Vector { dense: numbers(&dense)?.collect(), sparse })
-        });
-        vectors.push(vector.transpose()?);
+        let mut rows = statement.query(params![model, hash])?;
+        vectors.push(rows.next()?.map(vector).transpose()?);
     }
     Ok(vectors)
+}
+
+/// The vector in a row of its dense and sparse vector and its codes.
+fn vector(row: &Row<'_>) -> Result<Vector, StoreError> {
+    let (dense, sparse): (Vec<u8>, Option<Vec<u8>>) = (row.get(0)?, row.get(1)?);
+    let sparse = sparse.map(|sparse| weights(&dense, &sparse)).transpose()?;
+    Ok(Vector { dense: numbers(&dense)?.collect(), sparse, codes: row.get(2)? })
+}
+
+/// The table of codes of tokens, created with its first row. Apart from `vectors`, whose rows a dense search reads.
+const CODES: &str = "token_codes";
+const TOKEN_CODES: &str =
+    "CREATE TABLE IF NOT EXISTS token_codes (vector INTEGER PRIMARY KEY, codes BLOB NOT NULL)";
+
+/// The codes of the tokens of chunks, in order; `None` where there are none.
+pub(super) fn codes(
+    connection: &Connection,
+    generation: &Generation,
+    ids: &[ChunkId],
+) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    if !has_table(connection, CODES)? {
+        return Ok(vec![None; ids.len()]);
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT codes FROM chunks JOIN token_codes ON token_codes.vector = chunks.vector
+         WHERE generation = ?1 AND chunk_id = ?2",
+    )?;
+    let codes =
+        |id: &ChunkId| statement.query_row(params![generation.number, id.0], |row| row.get(0)).optional();
+    Ok(ids.iter().map(codes).collect::<Result<_, _>>()?)
+}
+
+/// Removes the codes of vectors that are gone.
+pub(crate) fn clear_codes(connection: &Connection) -> Result<(), StoreError> {
+    if has_table(connection, CODES)? {
+        connection.execute("DELETE FROM token_codes WHERE vector NOT IN (SELECT key FROM vectors)", [])?;
+    }
+    Ok(())
 }
 
 /// Bytes of the checksum after the numbers of a vector: any numbers are a vector, so only the checksum shows damage.
@@ -112,11 +151,18 @@ pub(crate) fn put_vectors(
     let mut statement = connection.prepare_cached(
         "INSERT OR IGNORE INTO vectors (model, text_hash, vector, sparse) VALUES (?1, ?2, ?3, ?4)",
     )?;
+    if vectors.iter().any(|(_, vector)| vector.codes.is_some()) {
+        connection.execute_batch(TOKEN_CODES)?;
+    }
     for (hash, vector) in vectors {
         vector.check(&model)?;
         let dense = bytes(&vector.dense);
         let sparse = vector.sparse.as_deref().map(|sparse| sparse_bytes(&dense, sparse));
-        statement.execute(params![id, hash, dense, sparse])?;
+        let is_new = statement.execute(params![id, hash, dense, sparse])? == 1;
+        if let Some(codes) = vector.codes.as_deref().filter(|_| is_new) {
+            let put = "INSERT INTO token_codes (vector, codes) VALUES (?1, ?2)";
+            connection.prepare_cached(put)?.execute(params![connection.last_insert_rowid(), codes])?;
+        }
     }
     Ok(((), Commit::Yes))
 }
@@ -173,6 +219,7 @@ pub(super) fn clear(connection: &Connection) -> Result<(usize, Commit), StoreErr
         "DELETE FROM vectors WHERE key NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)",
         [],
     )?;
+    clear_codes(connection)?;
     let notes = connection.execute("DELETE FROM notes", [])?;
     Ok((vectors + notes, Commit::from(vectors + notes > 0)))
 }

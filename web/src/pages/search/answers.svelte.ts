@@ -82,7 +82,7 @@ export class Answers {
       ({ collection, generation }) => collection === hit.collection && generation === hit.generation,
     )?.mode;
     if (mode && mode !== "hybrid") return [mode];
-    return STAGES.filter((stage) => stage !== "sparse" || this.hits.some(({ sparse }) => sparse));
+    return STAGES.filter((stage) => (stage !== "sparse" && stage !== "late") || this.hits.some((hit) => hit[stage]));
   }
 
   /** The collection of a hit, with its version where that is not the one that is searched without saying so. */

@@ -14,9 +14,9 @@ export function valuesOf(hit: Pick<Hit, StageName>): Values | null {
   return Object.keys(values).length > 0 ? values : null;
 }
 
-/** The greatest possible fused score. */
+/** The greatest possible fused score; `late` has no part in a fusion of ranks. */
 export const mostOf = ({ fusion }: SearchRequest): number =>
-  fusion.method === "rrf" ? STAGES.length / (fusion.k + 1) : 1;
+  fusion.method === "rrf" ? (STAGES.length - 1) / (fusion.k + 1) : 1;
 
 /** The fused score. */
 export const sumOf = (values: Values): number => STAGES.reduce((sum, stage) => sum + (values[stage] ?? 0), 0);

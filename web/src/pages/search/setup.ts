@@ -23,7 +23,7 @@ export type Mode = Schemas["Mode"];
 export type Side = "a" | "b";
 
 export const MODES: Mode[] = ["hybrid", "lexical", "dense", "sparse"];
-export const STAGES = ["lexical", "dense", "sparse"] as const;
+export const STAGES = ["lexical", "dense", "sparse", "late"] as const;
 export type StageName = (typeof STAGES)[number];
 
 /** Options that the page names; it shows the others as the table lists them. */

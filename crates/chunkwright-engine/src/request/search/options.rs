@@ -255,6 +255,8 @@ search_options! {
     /// Share of the sparse score in what the dense one leaves of a sum, from 0 (lexical only) to 1, for models with
     /// sparse vectors
     sparse_weight at "/fusion/sparse_weight" = Fusion::SPARSE_WEIGHT, SHARE, Fusion, OF_SUM;
+    /// Share of late interaction in a second look at the best, from 0 (none) to 1, for models that give codes of tokens
+    late_weight at "/fusion/late_weight" = Fusion::LATE_WEIGHT, SHARE, Fusion, OF_SUM;
     /// Constant of reciprocal rank fusion, at least 0; greater values weigh the first ranks less
     rrf_k at "/fusion/k" = Fusion::RRF_K, OptionValues::Decimal(0.0, f64::INFINITY), Fusion, OF_RANKS;
     /// What to show with a chunk: `parent` (the section around it), a number of neighbours on each side, or `merge`

@@ -41,7 +41,7 @@ impl Random {
     fn vector(&mut self) -> Vector {
         let dense = (0..DIMENSION).map(|_| self.below(2000) as f32 / 1000.0 - 0.9995).collect();
         let sparse = (0..20).filter(|_| self.below(4) == 0).map(|token| (token, 0.25)).collect();
-        Vector { dense, sparse: Some(sparse) }
+        Vector { dense, sparse: Some(sparse), codes: None }
     }
 }
 
@@ -127,7 +127,7 @@ fn answers(store: &dyn Store, generation: &Generation, seed: u64) -> Vec<Vec<Sco
     ] {
         let filter: Filter = serde_json::from_str(filter).expect(filter);
         let terms = query_ids(&analysis::terms(&random.words(4)));
-        let Vector { dense, sparse } = random.vector();
+        let Vector { dense, sparse, .. } = random.vector();
         for limit in [3, 1_000] {
             answers.push(store.lexical(generation, &terms, &filter, limit).expect("ranked"));
             answers.push(store.dense(generation, &dense, &filter, limit).expect("ranked"));
