@@ -123,7 +123,7 @@ impl<'a> Vectors<'a> {
                 continue;
             }
             let tokens: usize = batch.iter().map(|hash| texts[hash].token_count as usize).sum();
-            let batch = batch.iter().map(|hash| (*hash, texts[hash].text.as_str())).collect();
+            let batch = batch.iter().map(|hash| (*hash, texts[hash])).collect();
             self.embed(embedder, batch, &mut without)?;
             self.embedded_tokens += tokens;
             let (texts, found, tokens) = (self.embedded, self.found, self.embedded_tokens);
@@ -136,11 +136,11 @@ impl<'a> Vectors<'a> {
     fn embed(
         &mut self,
         embedder: &dyn Embedder,
-        mut batch: Vec<(TextHash, &str)>,
+        mut batch: Vec<(TextHash, &Record)>,
         without: &mut HashSet<TextHash>,
     ) -> Result<(), StoreError> {
         while !batch.is_empty() && self.failures < MAX_FAILURES {
-            let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
+            let texts: Vec<&str> = batch.iter().map(|(_, record)| record.text.as_str()).collect();
             match embedder.embed(&texts, Role::Passage) {
                 Ok(embeddings) => match checked(embedder, embeddings, texts.len()) {
                     Ok(vectors) => return self.keep(embedder, &batch, vectors),
@@ -167,13 +167,18 @@ impl<'a> Vectors<'a> {
     fn keep(
         &mut self,
         embedder: &dyn Embedder,
-        batch: &[(TextHash, &str)],
+        batch: &[(TextHash, &Record)],
         (vectors, truncated): (Vec<Vector>, usize),
     ) -> Result<(), StoreError> {
         self.failures = 0;
         self.embedded += vectors.len();
         self.truncated += truncated;
-        let vectors: Vec<(TextHash, Vector)> = batch.iter().map(|(hash, _)| *hash).zip(vectors).collect();
+        // Of source code, late interaction by a model of prose finds less than the stages before it (docs/dev/decisions.md).
+        let kept = |(&(hash, record), vector): (&(TextHash, &Record), Vector)| {
+            let codes = vector.codes.filter(|_| record.language.is_none());
+            (hash, Vector { codes, ..vector })
+        };
+        let vectors: Vec<(TextHash, Vector)> = batch.iter().zip(vectors).map(kept).collect();
         self.cache.put_vectors(&embedder.model().name, &vectors)
     }
 

@@ -110,6 +110,18 @@ fn what_is_looked_at_is_ordered_by_both_looks_and_every_hit_accounts_for_it() {
 }
 
 #[test]
+fn source_code_has_no_codes() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        fixture.write("boat.py", b"def leaves(ferry):\n    return ferry.harbour\n");
+        fixture.index();
+        let hits = answer(&fixture, "ferry leaves", &weighing(0.5)).hits;
+        let code = hits.iter().find(|hit| hit.record.doc_id == "boat.py").unwrap();
+        assert!(code.late.is_none() && hits.iter().any(|hit| hit.late.is_some()), "{kind}");
+    });
+}
+
+#[test]
 fn a_chunk_without_codes_keeps_its_score() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
