@@ -129,7 +129,7 @@ impl Profiles {
     /// The code of the language that a text with a letter is most like, and how certain that is, from 0 to 1. The text
     /// has fewer than 2^16 characters.
     pub(super) fn most_like(&self, text: &str) -> (&'static str, f64) {
-        let found = Found::of(&text.to_lowercase());
+        let found = Found::of(&lower(text));
         // Of each language the number of common trigrams, and how far apart their ranks are together.
         let mut common = vec![(0, 0); self.languages.len()];
         found.by_rank(|key, rank| {
@@ -155,6 +155,23 @@ impl Profiles {
         scores.sort_by(|a, b| b.2.total_cmp(&a.2));
         (scores[0].0, confidence(scores[0].2, scores[1].2, count))
     }
+}
+
+/// [`str::to_lowercase`], at once for the letters of Russian.
+fn lower(text: &str) -> String {
+    // Its lower case depends on what follows.
+    if text.is_ascii() || text.contains('Σ') {
+        return text.to_lowercase();
+    }
+    let mut lower = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\0'..='\u{7f}' | 'а'..='я' => lower.push(c.to_ascii_lowercase()),
+            'А'..='Я' => lower.extend(char::from_u32(u32::from(c) + 32)),
+            _ => lower.extend(c.to_lowercase()),
+        }
+    }
+    lower
 }
 
 /// How certain the best score is, beside the second, for a number of trigrams: the shorter the text, the further apart
