@@ -96,6 +96,12 @@ fn add(text: &str, prose: &mut String) {
     // A search in each word costs more than one in all of them.
     let has_address = text.contains("://");
     for part in text.split('`').step_by(2) {
+        if part.is_ascii() && !has_address {
+            // Of blanks together only the first counts.
+            prose.push_str(part);
+            prose.push(' ');
+            continue;
+        }
         for word in part.split_whitespace().filter(|word| !has_address || !word.contains("://")) {
             prose.push_str(word);
             prose.push(' ');

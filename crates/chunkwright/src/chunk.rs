@@ -216,7 +216,7 @@ pub struct ChunkId(pub [u8; 16]);
 
 impl ChunkId {
     /// Calls `then` with the 32 hex digits.
-    fn with_hex<T>(self, then: impl FnOnce(&str) -> T) -> T {
+    pub(crate) fn with_hex<T>(self, then: impl FnOnce(&str) -> T) -> T {
         let mut digits = [0; 32];
         for (byte, pair) in self.0.iter().zip(digits.chunks_exact_mut(2)) {
             pair[0] = HEX[usize::from(byte >> 4)];

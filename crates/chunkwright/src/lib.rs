@@ -63,7 +63,7 @@ pub use options::{ChunkOptions, Key, OptionsError, ValueError, Values};
 pub use parent::Parent;
 pub use parse::{PARSERS, Parser};
 pub use position::{Position, PositionUnit, Positions};
-pub use record::{CONTENT_TYPES, Record, RecordContext};
+pub use record::{CONTENT_TYPES, Record, RecordContext, RecordLines};
 pub use span::{LineIndex, Span};
 pub use summary::{ChunkingResult, Summary, SummaryKind};
 pub use tokens::{Chars, TokenCounter, Words};

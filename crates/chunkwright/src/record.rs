@@ -3,23 +3,28 @@
 //! Everything in a record but its text is bounded, whatever its document holds: a list that grew with the document
 //! would make all records together grow with its square.
 
+mod fields;
 pub(crate) mod imports;
+mod json;
 mod shown;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chunk::{Chunk, ChunkId, ChunkIn, Chunked, Chunker, Cut, Kind, Part, Unit};
-use crate::document::{BlockKind, Document, SectionId, SectionKind, SymbolKind};
+use crate::chunk::{ChunkId, ChunkIn, Chunked, Chunker, Cut, Part};
+use crate::document::{Document, SectionId};
 use crate::position::Position;
-use crate::span::Span;
 use crate::stats::TokenLevel;
 use crate::summary::{Summary, SummaryKind};
 use crate::tokens::{TokenCounter, Words};
+use fields::{Common, Fields};
 use imports::Imports;
 
+pub use fields::CONTENT_TYPES;
+pub(crate) use fields::{content_type, header_path, symbols, within_path};
 pub use imports::{MAX_IMPORT_LEN, MAX_IMPORTS};
+pub use json::RecordLines;
 
 /// Most bytes of the titles in `section_path`, and of those in `header_path`: of longer paths the innermost titles
 /// are kept.
@@ -182,15 +187,6 @@ pub struct RecordContext {
     pub category: String,
 }
 
-/// The fields that all records of a document share.
-struct Common<'a> {
-    strategy_version: String,
-    config_hash: String,
-    kind: Option<&'a Kind>,
-    imports: Imports<'a>,
-    context: &'a RecordContext,
-}
-
 impl Chunked<'_> {
     /// The records of the chunks, in order.
     pub fn records(&self, context: &RecordContext) -> Vec<Record> {
@@ -199,101 +195,64 @@ impl Chunked<'_> {
 
     /// The records of the chunks, in order, each made on demand.
     pub fn iter_records<'c>(&'c self, context: &'c RecordContext) -> impl Iterator<Item = Record> + 'c {
-        let common = self.common(context);
+        let common = Common::of(self, context);
         self.iter().map(move |chunk| chunk.record_with(&common))
-    }
-
-    fn common<'c>(&'c self, context: &'c RecordContext) -> Common<'c> {
-        let (chunker, document) = (self.chunker(), self.document());
-        Common {
-            strategy_version: chunker.strategy_version(),
-            config_hash: chunker.config_hash(),
-            kind: chunker.config().kind(document.id()),
-            imports: Imports::new(document.imports()),
-            context,
-        }
     }
 }
 
 impl ChunkIn<'_> {
     /// Its record. Those of all chunks are made faster by [`Chunked::records`].
     pub fn record(self, context: &RecordContext) -> Record {
-        self.record_with(&self.chunks().common(context))
+        self.record_with(&Common::of(self.chunks(), context))
     }
 
     fn record_with(self, common: &Common<'_>) -> Record {
-        let Common { strategy_version, config_hash, kind, imports, context } = common;
-        let (chunks, index, chunk) = (self.chunks(), self.index(), &*self);
-        let (chunker, document) = (chunks.chunker(), chunks.document());
-        let (start_char, end_char) = chunks.chars(index);
-        let rendered = self.render();
-        let (start_line, end_line) = document.lines().lines(chunk.span);
-        let token_count = match chunker.config().unit {
-            Unit::Tokens => chunk.size,
-            Unit::Chars => chunker.counter().count(rendered.text()),
-        };
-        let category = match (context.category.as_str(), *kind, document.language()) {
-            ("", Some(kind), _) => kind.name.as_str(),
-            ("", None, Some(_)) => "code",
-            ("", None, None) => "doc",
-            (category, ..) => category,
-        };
-        let content_type = content_type(document, chunk);
-        let chunk_type = match (chunk.document_type.as_deref(), *kind) {
-            (Some(document_type), _) => document_type,
-            (None, Some(kind)) if !kind.chunk_type.is_empty() => kind.chunk_type.as_str(),
-            _ if document.language().is_some() => content_type,
-            _ => category,
-        };
+        let fields = Fields::of(self, common);
+        let (document, chunk, context) = (self.chunks().document(), &*self, common.context);
         Record {
             chunk_id: chunk.id,
             doc_id: document.id().to_owned(),
             artifact: None,
-            chunk_index: index as u32,
-            total_chunks: chunks.len() as u32,
-            parent: document.parent_of(chunk.span),
-            previous: index.checked_sub(1).map(|previous| chunks[previous].id),
-            next: chunks.get(index + 1).map(|next| next.id),
+            chunk_index: self.index() as u32,
+            total_chunks: self.chunks().len() as u32,
+            parent: fields.parent,
+            previous: fields.previous,
+            next: fields.next,
             content: self.content().to_owned(),
-            context: rendered.context().to_owned(),
-            start_line: start_line as u32,
-            end_line: end_line as u32,
+            context: fields.rendered.context().to_owned(),
+            start_line: fields.lines.0,
+            end_line: fields.lines.1,
             start_byte: chunk.span.start,
             end_byte: chunk.span.end,
-            start_char,
-            end_char,
-            position: document.position(chunk.span),
-            header_path: header_path(document, chunk, chunker.config().max_heading_level_for_path),
-            section_path: within_path(document.titles(chunk.section)),
-            content_type: content_type.to_owned(),
-            chunk_type: chunk_type.to_owned(),
-            category: category.to_owned(),
+            start_char: fields.chars.0,
+            end_char: fields.chars.1,
+            position: fields.position,
+            header_path: fields.header_path,
+            section_path: fields.section_path,
+            content_type: fields.content_type.to_owned(),
+            chunk_type: fields.chunk_type.to_owned(),
+            category: common.category.to_owned(),
             language: document.language().map(str::to_owned),
             prose_language: context.prose_language.clone(),
-            symbols: document.language().map(|_| symbols(document, chunk.section, chunk.span)),
-            imports: document.language().map(|_| imports.used_in(self.content())),
-            char_count: rendered.text().chars().count() as u32,
-            word_count: Words.count(rendered.text()) as u32,
-            token_count: token_count as u32,
-            tokenizer: chunker.counter().name().to_owned(),
-            token_level: TokenLevel::of(token_count),
+            symbols: fields.symbols,
+            imports: fields.imports,
+            char_count: fields.char_count,
+            word_count: fields.word_count,
+            token_count: fields.token_count,
+            tokenizer: common.tokenizer.to_owned(),
+            token_level: fields.token_level,
             oversize: chunk.oversize,
             part: chunk.part,
             cut: chunk.cut,
-            adaptive: chunk.document_type.as_ref().map(|_| AdaptiveFields {
-                adaptive_chunking: true,
-                is_complete_document: chunks.len() == 1,
-                section_title: document.section(chunk.section).title.clone(),
-                section_index: chunk.section.0,
-            }),
-            strategy_version: strategy_version.clone(),
+            adaptive: fields.adaptive,
+            strategy_version: common.strategy_version.clone(),
             preset: context.preset.clone(),
-            config_hash: config_hash.clone(),
+            config_hash: common.config_hash.clone(),
             file_hash: context.file_hash.clone(),
             indexed_at: None,
             properties: document.properties().clone(),
             meta: BTreeMap::new(),
-            text: rendered.into_text(),
+            text: fields.rendered.into_text(),
         }
     }
 }
@@ -366,133 +325,4 @@ impl Chunker {
             meta: BTreeMap::new(),
         }
     }
-}
-
-/// `H1 Guide > H2 Install` for prose, `Class > method` for source code.
-pub(crate) fn header_path(document: &Document, chunk: &Chunk, max_level: u8) -> String {
-    let mut path = Vec::new();
-    for id in document.path(chunk.section) {
-        let section = document.section(id);
-        match section.kind {
-            SectionKind::Heading(level) if level <= max_level => {
-                path.push(format!("H{level} {}", section.title));
-            }
-            SectionKind::Symbol(_) | SectionKind::Key if !section.title.is_empty() => {
-                path.push(section.title.clone());
-            }
-            _ => {}
-        }
-    }
-    within_path(path).join(" > ")
-}
-
-/// The innermost titles of a path that keep within [`MAX_PATH_LEN`]; the innermost at least.
-pub(crate) fn within_path<T: Into<String>>(titles: Vec<T>) -> Vec<String> {
-    let mut titles: Vec<String> = titles.into_iter().map(Into::into).collect();
-    let mut left = MAX_PATH_LEN;
-    let fits = |title: &&String| {
-        let fits = title.len() <= left;
-        left = left.saturating_sub(title.len());
-        fits
-    };
-    let kept = titles.iter().rev().take_while(fits).count().max(1).min(titles.len());
-    titles.split_off(titles.len() - kept)
-}
-
-/// Every `content_type` of chunks; that of a summary is its `artifact`.
-pub const CONTENT_TYPES: &[&str] = &[
-    "paragraph",
-    "heading",
-    "list",
-    "table",
-    "code_block",
-    "html",
-    "front_matter",
-    "data",
-    "function",
-    "method",
-    "class",
-    "module",
-    "fixed",
-];
-
-pub(crate) fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
-    if document.is_unparsed() {
-        return "fixed";
-    }
-    let symbol = match document.section(chunk.section).kind {
-        SectionKind::Symbol(symbol) => Some(symbol),
-        _ => None,
-    };
-    match (chunk.kind, symbol) {
-        (BlockKind::Function, Some(SymbolKind::Method)) => "method",
-        (BlockKind::Function, Some(kind)) if kind.is_type() => "class",
-        (BlockKind::ClassBody, _) => "class",
-        (BlockKind::Function, _) => "function",
-        (BlockKind::Import | BlockKind::Comment | BlockKind::Statement, _)
-            if document.language().is_some() =>
-        {
-            "module"
-        }
-        (BlockKind::Paragraph | BlockKind::Quote | BlockKind::Definition, _) => "paragraph",
-        (BlockKind::Heading, _) => "heading",
-        (BlockKind::Table, _) => "table",
-        (BlockKind::List, _) => "list",
-        (BlockKind::Html, _) => "html",
-        (BlockKind::FrontMatter, _) => "front_matter",
-        (BlockKind::Data, _) => "data",
-        (BlockKind::Code | BlockKind::Import | BlockKind::Comment | BlockKind::Statement, _) => "code_block",
-    }
-}
-
-/// The symbols around `section`, and those that `span` holds some of.
-pub(crate) fn symbols(document: &Document, section: SectionId, span: Span) -> Symbols {
-    let mut symbols = Symbols { names: names(document, span), ..Symbols::default() };
-    for id in document.path(section) {
-        let section = document.section(id);
-        match section.kind {
-            SectionKind::Symbol(kind) if kind.is_type() => {
-                symbols.parent_class = symbols.class_name.replace(section.title.clone());
-            }
-            SectionKind::Symbol(SymbolKind::Method) => {
-                // `Type.name`, `Type::name`: declared outside its class.
-                let (class, name) = match section.title.rsplit_once(['.', ':']) {
-                    Some((class, name)) => (Some(class.trim_end_matches(':').to_owned()), name),
-                    None => (symbols.class_name.clone(), section.title.as_str()),
-                };
-                symbols.parent_class = class;
-                symbols.function_name = Some(name.to_owned());
-            }
-            SectionKind::Symbol(SymbolKind::Function | SymbolKind::Macro) => {
-                symbols.function_name = Some(section.title.clone());
-            }
-            _ => {}
-        }
-    }
-    symbols
-}
-
-/// Qualified names of the symbols that `span` holds some of, in order.
-fn names(document: &Document, span: Span) -> Vec<String> {
-    let sections = document.sections();
-    let from = sections.partition_point(|section| section.span.start < span.start);
-    let to = sections.partition_point(|section| section.span.start < span.end);
-    let mut ids = document.path(document.section_around(span.start));
-    ids.extend((from as u32..to as u32).map(SectionId));
-    let is_named = |id: &SectionId| {
-        let section = document.section(*id);
-        matches!(section.kind, SectionKind::Symbol(_)) && !section.title.is_empty()
-    };
-    let (mut names, mut known) = (Vec::new(), HashSet::new());
-    let (most, mut left) = MAX_NAMES;
-    for name in ids.into_iter().filter(is_named).map(|id| document.titles(id).join(".")) {
-        if names.len() == most || name.len() > left {
-            break;
-        }
-        if known.insert(name.clone()) {
-            left -= name.len();
-            names.push(name);
-        }
-    }
-    names
 }

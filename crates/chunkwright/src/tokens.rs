@@ -14,6 +14,12 @@ pub trait TokenCounter: Send + Sync {
     /// Number of tokens of `text`.
     fn count(&self, text: &str) -> usize;
 
+    /// Number of tokens of `text`, and of its first `end` bytes, the last of which is visible, if that costs nothing more.
+    fn count_to(&self, text: &str, end: usize) -> (usize, Option<usize>) {
+        let count = self.count(text);
+        (count, (end == text.len()).then_some(count))
+    }
+
     /// Whether the tokens of `before` and of `after` add up to those of the joined text, judged by the border alone.
     /// `false` if that is uncertain, and by default: joined texts are then counted.
     fn adds_up(&self, before: &str, after: &str) -> bool {
@@ -33,6 +39,11 @@ impl TokenCounter for Chars {
 
     fn count(&self, text: &str) -> usize {
         text.chars().count()
+    }
+
+    fn count_to(&self, text: &str, end: usize) -> (usize, Option<usize>) {
+        let count = self.count(text);
+        (count, Some(count - self.count(&text[end..])))
     }
 
     fn adds_up(&self, _: &str, _: &str) -> bool {

@@ -122,9 +122,11 @@ impl Chunk {
         let (mut read, mut chunks) = (0, 0);
         if look == Look::Lines {
             let request = ChunkRequest { summaries: self.summaries };
-            let write = |record: &Record, lines: &mut Vec<u8>| {
-                add_json_line(record, fields.as_ref(), lines).expect("a record of plain values is JSON");
-            };
+            let write = fields.as_ref().map(|fields| {
+                |record: &Record, lines: &mut Vec<u8>| {
+                    add_json_line(record, Some(fields), lines).expect("a record of plain values is JSON");
+                }
+            });
             documents.write_chunks(request, write, |written| {
                 let is_last = written.as_ref().is_none_or(|written| written.is_last);
                 progress.advance(usize::from(is_last));

@@ -86,6 +86,20 @@ impl Encoding {
         &ENCODING
     }
 
+    /// Number of tokens of a text.
+    fn count(&self, text: &str, known: &mut Table) -> usize {
+        self.words(text).map(|word| self.count_word(word, known)).sum()
+    }
+
+    fn count_word(&self, (word, is_plain): (&str, bool), known: &mut Table) -> usize {
+        let count = |word: &str| self.merges.count(word.as_bytes()) as u32;
+        if is_plain || word.is_ascii() {
+            return known.get(word, count) as usize;
+        }
+        // Without blanks a word is a clause, which does not recur; its parts do.
+        self.merges.parts(word).map(|part| known.get(part, count) as usize).sum()
+    }
+
     /// The words of a text, which are encoded each alone, and whether each is plain; together they are the text.
     fn words<'a>(&self, mut text: &'a str) -> impl Iterator<Item = (&'a str, bool)> {
         std::iter::from_fn(move || {
@@ -131,16 +145,26 @@ impl TokenCounter for OpenAi {
         if text.is_empty() {
             return 0;
         }
-        let merges = &self.encoding.merges;
-        let count = |word: &str| merges.count(word.as_bytes()) as u32;
-        let count_word = |known: &mut Table, (word, is_plain): (&str, bool)| {
-            if is_plain || word.is_ascii() {
-                return known.get(word, count) as usize;
+        self.counts.with(|known| self.encoding.count(text, known))
+    }
+
+    /// Words up to a visible character depend on nothing after it, except for the one that it is in.
+    fn count_to(&self, text: &str, end: usize) -> (usize, Option<usize>) {
+        self.counts.with(|known| {
+            let (mut count, mut counted, mut at) = (0, (end == 0).then_some(0), 0);
+            for word in self.encoding.words(text) {
+                let after = at + word.0.len();
+                if counted.is_none() && after > end {
+                    counted = Some(count + self.encoding.count(&text[at..end], known));
+                }
+                count += self.encoding.count_word(word, known);
+                if counted.is_none() && after == end {
+                    counted = Some(count);
+                }
+                at = after;
             }
-            // Without blanks a word is a clause, which does not recur; its parts do.
-            merges.parts(word).map(|part| known.get(part, count) as usize).sum()
-        };
-        self.counts.with(|known| self.encoding.words(text).map(|word| count_word(known, word)).sum())
+            (count, counted)
+        })
     }
 
     /// No word continues after a line break except one of blanks, and `/` after marks.

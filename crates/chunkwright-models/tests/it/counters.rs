@@ -139,13 +139,23 @@ fn a_tokenizer_file_counts_whole_texts_unpadded_with_special_tokens_as_text() {
     assert_eq!(counter.count("[SEP]"), 3, "brackets and a word, not a special token");
 }
 
-/// If a counter says that counts add up, they do.
+/// If a counter says that counts add up, they do, and what it counts on the way to the end is the count of that.
 fn adds_up(text: &str) {
     for info in COUNTERS {
         let Ok(counter) = counter(info.name, Path::new("")) else { continue };
         let count = counter.count(text);
         for (at, _) in text.char_indices() {
             let (before, after) = text.split_at(at);
+            if before.ends_with(|c: char| !c.is_whitespace()) {
+                let (whole, part) = counter.count_to(text, at);
+                assert_eq!(whole, count);
+                assert_eq!(
+                    part.unwrap_or_else(|| counter.count(before)),
+                    counter.count(before),
+                    "{} to {at} of {text:?}",
+                    info.name
+                );
+            }
             if counter.adds_up(before, after) {
                 assert_eq!(
                     counter.count(before) + counter.count(after),

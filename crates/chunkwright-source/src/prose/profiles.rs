@@ -4,6 +4,7 @@
 //! the trigrams of all languages of a script are one table in which those of the text are looked up, so that each costs
 //! one access and not one for each language.
 
+use std::cmp::Reverse;
 use std::sync::OnceLock;
 
 use super::script::Script;
@@ -20,8 +21,25 @@ const LETTERS: usize = 0x1F00;
 /// Bits of a character in the key of a trigram, so that keys are in the order of trigrams.
 const BITS: u32 = 21;
 
-/// Bits of a key that only trigrams with a character beyond ASCII have.
-const BEYOND_ASCII: u64 = 0x1F_FF80 << (2 * BITS) | 0x1F_FF80 << BITS | 0x1F_FF80;
+/// The bits of a character.
+const CHARACTER: u64 = (1 << BITS) - 1;
+
+/// Five bits of each character of ASCII in lower case that distinguish its letters, which here include U+007F; 0 for
+/// blanks, digits and signs.
+const FIVE_BITS: [u8; 128] = {
+    let mut bits = [0; 128];
+    let mut at = 0x61;
+    while at < 128 {
+        if !matches!(at, 0x7B..=0x7E) {
+            bits[at] = at as u8 & 31;
+        }
+        at += 1;
+    }
+    bits
+};
+
+/// Number of trigrams by those bits.
+const SHORTS: usize = 1 << (3 * 5);
 
 /// Bits of a place in the table of trigrams. A script has at most 4,143, so half of the places are free.
 const PLACES: u32 = 13;
@@ -111,7 +129,7 @@ impl Profiles {
     /// The code of the language that a text with a letter is most like, and how certain that is, from 0 to 1. The text
     /// has fewer than 2^16 characters.
     pub(super) fn most_like(&self, text: &str) -> (&'static str, f64) {
-        let found = Found::of(&text.to_lowercase());
+        let found = Found::of(&lower(text));
         // Of each language the number of common trigrams, and how far apart their ranks are together.
         let mut common = vec![(0, 0); self.languages.len()];
         found.by_rank(|key, rank| {
@@ -139,6 +157,23 @@ impl Profiles {
     }
 }
 
+/// [`str::to_lowercase`], at once for the letters of Russian.
+fn lower(text: &str) -> String {
+    // Its lower case depends on what follows.
+    if text.is_ascii() || text.contains('Σ') {
+        return text.to_lowercase();
+    }
+    let mut lower = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\0'..='\u{7f}' | 'а'..='я' => lower.push(c.to_ascii_lowercase()),
+            'А'..='Я' => lower.extend(char::from_u32(u32::from(c) + 32)),
+            _ => lower.extend(c.to_lowercase()),
+        }
+    }
+    lower
+}
+
 /// How certain the best score is, beside the second, for a number of trigrams: the shorter the text, the further apart
 /// they have to be.
 fn confidence(best: f64, second: f64, count: u32) -> f64 {
@@ -161,57 +196,66 @@ struct Found {
 }
 
 impl Found {
-    /// Looks at a text in lower case.
+    /// Looks at a text in lower case. Of blanks together the first counts.
     fn of(text: &str) -> Self {
         let (mut count, mut letters) = (0, vec![0; LETTERS]);
-        // Trigrams of ASCII are counted in place. Their letters are distinct in the lower five bits.
-        let (mut plain, mut seen, mut others) = (vec![0_u16; 1 << 15], [0_u64; 1 << 9], Vec::new());
-        let mut key = u64::from(' ');
-        let mut is_first = true;
+        // Trigrams of ASCII are counted in place, by five bits of each character.
+        let (mut plain, mut seen, mut others) = (vec![0_u16; SHORTS], [0_u64; SHORTS / 64], Vec::new());
+        let blank = u64::from(' ');
+        // The last characters: as a key, by their bits, and which are beyond ASCII.
+        let (mut key, mut short, mut beyond) = (blank << BITS | blank, 0, 0);
+        let mut was_blank = false;
         for c in text.chars().chain([' ']) {
-            let is_letter = !matches!(c, '\0'..='@' | '['..='`' | '{'..='~');
-            if is_letter {
-                count += 1;
-                if let Some(number) = letters.get_mut(c as usize) {
-                    *number += 1;
-                }
-            }
-            key = shifted(key, if is_letter { c } else { ' ' });
-            let [before, middle, after] = [2, 1, 0].map(|at| key >> (at * BITS) & 0x1F_FFFF);
-            let blank = u64::from(' ');
-            if std::mem::take(&mut is_first) || middle == blank && (before == blank || after == blank) {
+            let is_blank = matches!(c, '\t'..='\r' | ' ');
+            if is_blank && was_blank {
                 continue;
             }
-            if key & BEYOND_ASCII == 0 {
-                let short = (before & 31) << 10 | (middle & 31) << 5 | after & 31;
-                plain[short as usize] += 1;
-                seen[short as usize / 64] |= 1 << (short % 64);
+            was_blank = is_blank;
+            let bits = FIVE_BITS.get(c as usize).copied();
+            let is_letter = bits != Some(0);
+            count += usize::from(is_letter);
+            if let Some(number) = letters.get_mut(c as usize) {
+                *number += 1;
+            }
+            key = shifted(key, if is_letter { c } else { ' ' });
+            short = (short << 5 | usize::from(bits.unwrap_or(0))) % SHORTS;
+            beyond = (beyond << 1 | u8::from(bits.is_none())) & 0b111;
+            if beyond == 0 {
+                plain[short] += 1;
+                seen[short / 64] |= 1 << (short % 64);
             } else {
-                others.push(key);
+                let (before, middle, after) = (key >> (2 * BITS), key >> BITS & CHARACTER, key & CHARACTER);
+                if middle != blank || before != blank && after != blank {
+                    others.push(key);
+                }
             }
         }
-        others.sort_unstable();
-        let mut others =
-            others.chunk_by(|a, b| a == b).rev().map(|same| (same[0], same.len() as u16)).peekable();
-        let mut trigrams = Vec::new();
+        // Nor are there trigrams of a blank with another before or after it.
+        seen[0] &= !0xFFFF_FFFF;
+        for word in seen.iter_mut().step_by((1 << 10) / 64) {
+            *word &= !1;
+        }
+        let mut trigrams = Vec::with_capacity(1 << 10);
         for (word, mut bits) in seen.into_iter().enumerate().rev() {
             while bits != 0 {
                 let bit = bits.ilog2();
                 bits ^= 1 << bit;
-                let short = word as u64 * 64 + u64::from(bit);
-                // The five bits of a space are 0, those of letters and U+007F the last of theirs.
+                let short = word * 64 + bit as usize;
+                // The five bits of a blank are 0, those of letters and U+007F the last of theirs.
                 let char = |at: u32| match short >> at & 31 {
-                    0 => u64::from(' '),
-                    five => 0x60 | five,
+                    0 => blank,
+                    five => 0x60 | five as u64,
                 };
                 let key = char(10) << (2 * BITS) | char(5) << BITS | char(0);
-                while let Some(other) = others.next_if(|other| other.0 > key) {
-                    trigrams.push(other);
-                }
-                trigrams.push((key, plain[short as usize]));
+                trigrams.push((key, plain[short]));
             }
         }
-        trigrams.extend(others);
+        if !others.is_empty() {
+            others.sort_unstable();
+            trigrams.extend(others.chunk_by(|a, b| a == b).rev().map(|same| (same[0], same.len() as u16)));
+            // Two runs in order, which a stable sort merges.
+            trigrams.sort_by_key(|(key, _)| Reverse(*key));
+        }
         Self { count, letters, trigrams }
     }
 

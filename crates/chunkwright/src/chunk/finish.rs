@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::chunk::boundary::{Boundary, BoundaryOutcome};
 use crate::chunk::pack::{self, Goal};
 use crate::chunk::split::{self, Level, Splitter, is_cluster};
+use crate::chunk::strategy::Sizes;
 use crate::chunk::{Chunk, ChunkConfig, ChunkId, Chunker, Cut, Draft, Packing, Part, Plan};
 use crate::context::{self, Borrow, Measured};
 use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind, SectionId, with_lf};
@@ -53,8 +54,8 @@ pub(super) struct Finisher<'a> {
     /// to fit before.
     pub(super) keeps_spans: bool,
     pub(super) chunks: Vec<Chunk>,
-    /// Size of each block with the blanks after it; empty if the strategy did not measure blocks.
-    sizes: Vec<u32>,
+    /// Sizes of the blocks; empty if the strategy did not measure them.
+    sizes: Sizes,
     /// Sizes of what was to be borrowed.
     measured: Measured,
     /// Room to put texts together in.
@@ -226,7 +227,7 @@ impl Finisher<'_> {
         let mut total = 0;
         // Start of the text not yet counted.
         let mut start = span.start;
-        if let Some(sizes) = self.sizes.get(range).filter(|_| !document.has_markup()) {
+        if let Some(sizes) = self.sizes.with_blanks.get(range.clone()).filter(|_| !document.has_markup()) {
             for (index, pair) in blocks.windows(2).enumerate() {
                 let [block, next] = [pair[0].span, pair[1].span];
                 let border = next.start as usize;
@@ -239,7 +240,13 @@ impl Finisher<'_> {
                 start = next.start;
             }
         }
-        total + counter.count(&document.read(Span { start, ..span }))
+        let last = Span { start, ..span };
+        if blocks.last().is_some_and(|block| block.span == last)
+            && let Some(Some(size)) = self.sizes.alone.get(range.end - 1)
+        {
+            return total + *size as usize;
+        }
+        total + counter.count(&document.read(last))
     }
 
     fn borrows(&self, span: Span, cut: Cut) -> (SectionId, Vec<Borrow>) {

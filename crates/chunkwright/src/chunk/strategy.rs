@@ -109,10 +109,19 @@ pub struct Plan<'a> {
     counter: &'a dyn TokenCounter,
     pub(super) document_type: Option<Cow<'static, str>>,
     pub(super) drafts: Vec<Draft>,
-    /// Size of each block with the blanks after it, once measured.
-    pub(super) sizes: OnceCell<Vec<u32>>,
+    /// Sizes of the blocks, once measured.
+    pub(super) sizes: OnceCell<Sizes>,
     /// Sizes of what was to be borrowed.
     pub(super) measured: Measured,
+}
+
+/// Sizes of the blocks of a document.
+#[derive(Default)]
+pub(super) struct Sizes {
+    /// Of each with the blanks after it.
+    pub(super) with_blanks: Vec<u32>,
+    /// Of each alone, where that needed no second measuring.
+    pub(super) alone: Vec<Option<u32>>,
 }
 
 /// A chunk before it has an identity.
@@ -145,15 +154,22 @@ impl Plan<'_> {
 
     /// Size of each block of `document` with the blanks after it, measured once.
     pub fn sizes(&self, document: &Document) -> &[u32] {
-        self.sizes.get_or_init(|| {
+        let sizes = self.sizes.get_or_init(|| {
             let blocks = document.blocks();
             let next = blocks.iter().skip(1).map(|next| next.span.start);
             let ends = next.chain(blocks.last().map(|last| last.span.end));
             let size = |(block, end): (&Block, u32)| {
-                self.measure(&document.read(Span { start: block.span.start, end })) as u32
+                let text = document.read(Span { start: block.span.start, end });
+                if document.has_markup() {
+                    return (self.measure(&text) as u32, None);
+                }
+                let (size, alone) = self.counter.count_to(&text, block.span.len());
+                (size as u32, alone.map(|alone| alone as u32))
             };
-            blocks.iter().zip(ends).map(size).collect()
-        })
+            let (with_blanks, alone) = blocks.iter().zip(ends).map(size).unzip();
+            Sizes { with_blanks, alone }
+        });
+        &sizes.with_blanks
     }
 
     /// Size left for the text of a chunk in `section` after the path that it borrows. A larger chunk is divided again,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use chunkwright::{
     Block, BlockKind, Borrow, Chunk, ChunkIn, Chunked, Chunker, ContextRule, Document, Packing, Parent,
-    RecordContext, Section, SectionKind, Span, TokenCounter, Unit,
+    Record, RecordContext, Section, SectionKind, Span, TokenCounter, Unit,
 };
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -194,13 +194,25 @@ fn named(chunks: &Chunked<'_>) {
     }
 }
 
+/// A record as one line of JSON for every reader.
+pub(crate) fn one_line(record: &Record) -> String {
+    let json = serde_json::to_string(record).unwrap();
+    ["\u{85}", "\u{2028}", "\u{2029}"].iter().fold(json + "\n", |json, c| {
+        json.replace(c, &format!("\\u{:04x}", u32::from(c.chars().next().unwrap())))
+    })
+}
+
 /// A record's `parent` is the smallest section that contains the chunk and other visible text, or the document;
 /// `previous` and `next` are the neighbouring chunks.
 fn neighbourhood(chunks: &Chunked<'_>) {
     let (chunker, document) = (chunks.chunker(), chunks.document());
     let (source, lines) = (document.source(), document.lines());
-    let records = chunks.records(&RecordContext::default());
+    let context = RecordContext::default();
+    let (records, writer) = (chunks.records(&context), chunks.record_lines(&context));
     for (index, (record, chunk)) in records.iter().zip(chunks).enumerate() {
+        let mut line = Vec::new();
+        assert_eq!(writer.add(chunk, &mut line), record.token_count as usize);
+        assert_eq!(str::from_utf8(&line).unwrap(), one_line(record));
         let id = |chunk: &Chunk| chunk.id;
         assert_eq!(record.previous, index.checked_sub(1).map(|before| id(&chunks[before])));
         assert_eq!(record.next, chunks.get(index + 1).map(id));

@@ -1,12 +1,13 @@
 //! Cuts documents into chunks without an index.
 
-use chunkwright::{Chunker, Document, Record, RecordContext};
+use chunkwright::{ChunkIn, Chunker, Document, Record, RecordContext, RecordLines};
 use chunkwright_index::TokensByKind;
 use chunkwright_source::{ReadSource, prose_language};
 use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::json_lines::add_line;
 use crate::noun::documents::Documents;
 use crate::request::documents::ChunkRequest;
 
@@ -64,13 +65,14 @@ impl Documents {
         let cutting = Cutting::of(self, request);
         let cut = |source: ReadSource| {
             let (mut chunks, mut summaries) = (Vec::new(), Vec::new());
-            let document = cutting.cut(source, |record| {
-                if record.artifact.is_none() {
-                    chunks.push(record);
-                } else {
-                    summaries.push(record);
-                }
-                true
+            let document = cutting.cut(source, |made| {
+                let (record, to) = match made {
+                    Made::Chunk(lines, chunk) => (lines.record(chunk), &mut chunks),
+                    Made::Summary(record) => (record, &mut summaries),
+                };
+                let tokens = record.token_count as usize;
+                to.push(record);
+                Some(tokens)
             });
             render(ChunkedDocument { doc_id: document.id().to_owned(), chunks, summaries, document })
         };
@@ -80,8 +82,8 @@ impl Documents {
     }
 
     /// Cuts all documents and writes their records, each as soon as it is made, so that the records of a document are
-    /// never in memory together. `write` adds a record to bytes, on the thread that cut the document; `emit` gets the
-    /// bytes in order, and `None` for a document that could not be read.
+    /// never in memory together. `write` adds a record to bytes, on the thread that cut the document; without it they
+    /// are lines of JSON. `emit` gets the bytes in order, and `None` for a document that could not be read.
     ///
     /// # Errors
     ///
@@ -89,7 +91,7 @@ impl Documents {
     pub fn write_chunks<E: From<Error>>(
         &mut self,
         request: ChunkRequest,
-        write: impl Fn(&Record, &mut Vec<u8>) + Sync,
+        write: Option<impl Fn(&Record, &mut Vec<u8>) + Sync>,
         emit: impl FnMut(Option<Written>) -> Result<(), E>,
     ) -> Result<(), E> {
         let cutting = Cutting::of(self, request);
@@ -98,15 +100,28 @@ impl Documents {
             let room = || Vec::with_capacity(PART + PART / 8);
             let mut bytes = Vec::with_capacity((3 * source.source.text.len()).min(PART));
             let mut chunks = 0;
-            cutting.cut(source, |record| {
-                write(&record, &mut bytes);
-                chunks += usize::from(record.artifact.is_none());
+            cutting.cut(source, |made| {
+                chunks += usize::from(matches!(made, Made::Chunk(..)));
+                let tokens = match (made, &write) {
+                    (Made::Chunk(lines, chunk), None) => lines.add(chunk, &mut bytes),
+                    (made, write) => {
+                        let record = match made {
+                            Made::Chunk(lines, chunk) => lines.record(chunk),
+                            Made::Summary(record) => record,
+                        };
+                        match write {
+                            Some(write) => write(&record, &mut bytes),
+                            None => add_line(&record, &mut bytes).expect("a record of plain values is JSON"),
+                        }
+                        record.token_count as usize
+                    }
+                };
                 if bytes.len() < PART {
-                    return true;
+                    return Some(tokens);
                 }
                 let bytes = std::mem::replace(&mut bytes, room());
                 let chunks = std::mem::take(&mut chunks);
-                part(Written { bytes, chunks, is_last: false })
+                part(Written { bytes, chunks, is_last: false }).then_some(tokens)
             });
             part(Written { bytes, chunks, is_last: true });
         };
@@ -131,30 +146,32 @@ impl Cutting {
         Self { chunker: documents.chunker.clone(), preset: documents.preset().to_owned(), request, tokens }
     }
 
-    /// Cuts a document, and passes on its records while `take` wants more. Returns the document.
-    fn cut(&self, source: ReadSource, mut take: impl FnMut(Record) -> bool) -> Document {
+    /// Cuts a document, and passes on what is made of it: `take` returns the tokens of it, or `None` where it wants no more.
+    /// Returns the document.
+    fn cut(&self, source: ReadSource, mut take: impl FnMut(Made<'_>) -> Option<usize>) -> Document {
         let file_hash = source.source.file_hash.clone();
         let document = source.parse();
         let context = context(&self.preset, file_hash, &document);
         let chunked = self.chunker.chunk(&document);
-        let (mut tokens, mut is_wanted) = (0, true);
-        for record in chunked.iter_records(&context) {
-            tokens += record.token_count as usize;
-            is_wanted = is_wanted && take(record);
-            if !is_wanted {
-                break;
+        let lines = chunked.record_lines(&context);
+        let tokens: Option<usize> = chunked.iter().map(|chunk| take(Made::Chunk(&lines, chunk))).sum();
+        if let Some(tokens) = tokens {
+            self.tokens.lock().add(document.id(), tokens);
+            if self.request.summaries {
+                let summaries = self.chunker.summaries(&document);
+                let records = self.chunker.summary_records(&document, &summaries, &context);
+                records.into_iter().map_while(|record| take(Made::Summary(record))).for_each(drop);
             }
         }
-        self.tokens.lock().add(document.id(), tokens);
-        if self.request.summaries && is_wanted {
-            let summaries = self.chunker.summaries(&document);
-            for record in self.chunker.summary_records(&document, &summaries, &context) {
-                if !take(record) {
-                    break;
-                }
-            }
-        }
+        drop(lines);
         drop(chunked);
         document
     }
+}
+
+/// What is made of a document.
+enum Made<'a> {
+    /// A chunk, and what writes its record.
+    Chunk(&'a RecordLines<'a>, ChunkIn<'a>),
+    Summary(Record),
 }

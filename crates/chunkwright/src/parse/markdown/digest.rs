@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::plain::{self, Detail};
+use crate::span::Span;
 
 /// The part of a source that the parser has to see: stretches that are not plain (see [`plain`]), each of whole blocks
 /// at the top level.
@@ -17,15 +18,15 @@ pub(super) struct Digest {
     parts: Vec<Part>,
 }
 
-/// Bytes of a digest that stand for bytes of its source.
+/// Bytes of a digest that stand for bytes of its source. There may be one for each line, so it is small.
 struct Part {
     /// Its start and length in the digest.
-    at: usize,
-    len: usize,
-    /// The source range that it represents.
-    source: Range<usize>,
+    at: u32,
+    len: u32,
+    /// The source that it represents.
+    source: Span,
     /// Number of bytes taken from the source. The bytes after them represent the rest of a line.
-    kept: usize,
+    kept: u32,
     /// Number of the stretch.
     stretch: u32,
 }
@@ -69,32 +70,46 @@ impl Digest {
         let at = self.text.len();
         self.text.push_str(&source[range.start..range.start + len]);
         self.text.push_str(rest);
-        self.parts.push(Part { at, len: self.text.len() - at, source: range, kept: len, stretch });
+        let added = (self.text.len() - at) as u32;
+        if let Some(last) = self.parts.last_mut()
+            && last.stretch == stretch
+            && last.kept == last.len
+            && rest.is_empty()
+        {
+            last.source.end = range.end as u32;
+            last.len += added;
+            last.kept += added;
+            return;
+        }
+        let source = Span::new(range.start, range.end);
+        self.parts.push(Part { at: at as u32, len: added, source, kept: len as u32, stretch });
     }
 
     /// Ends the digest of a source of `len` bytes.
     pub(super) fn finish(&mut self, len: usize) {
-        if self.parts.last().is_some_and(|last| last.source.end < len) {
+        if self.parts.last().is_some_and(|last| (last.source.end as usize) < len) {
             self.text.push_str(BETWEEN);
         }
     }
 
     /// The place of `range`. `at` is the part in which the range before it begins, and then that of this.
     pub(super) fn place(&self, at: &mut usize, range: &Range<usize>) -> Place {
-        while self.parts.get(*at + 1).is_some_and(|next| next.at <= range.start) {
+        let (begin, end) = (range.start as u32, range.end as u32);
+        while self.parts.get(*at + 1).is_some_and(|next| next.at <= begin) {
             *at += 1;
         }
         let rest = &self.parts[(*at).min(self.parts.len())..];
-        let Some(first) = rest.first().filter(|part| range.start < part.at + part.len) else {
+        let Some(first) = rest.first().filter(|part| begin < part.at + part.len) else {
             return Place::Between;
         };
-        let start = first.source.start + (range.start - first.at);
-        let after = rest.partition_point(|part| part.at < range.end);
+        let start = first.source.start + (begin - first.at);
+        let after = rest.partition_point(|part| part.at < end);
         let last = &rest[after.max(1) - 1];
-        if last.stretch != first.stretch || range.end > last.at + last.len {
+        if last.stretch != first.stretch || end > last.at + last.len {
             return Place::Open;
         }
-        let end = range.end - last.at;
-        Place::Source(start..if end <= last.kept { last.source.start + end } else { last.source.end })
+        let end = end - last.at;
+        let end = if end <= last.kept { last.source.start + end } else { last.source.end };
+        Place::Source(start as usize..end as usize)
     }
 }
