@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use chunkwright::ChunkId;
 
-use super::{Places, Selection, top};
+use super::{Places, top};
 use crate::bm25::{put, take};
 use crate::scored::Scored;
 
@@ -170,6 +170,11 @@ impl<V: Value> List<V> {
 }
 
 impl<V: Copy> List<V> {
+    /// The value of a row, if it is here.
+    pub(super) fn value(&self, row: u32) -> Option<V> {
+        self.rows.binary_search(&row).ok().map(|at| self.values[at])
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, V)> {
         self.rows.iter().copied().zip(self.values.iter().copied())
     }
@@ -196,17 +201,17 @@ impl Hasher for IdHasher {
     }
 }
 
-/// The `limit` rows with the greatest scores over 0; equal scores by chunk id.
+/// Of rows with their scores, the `limit` that pass and have the greatest scores over 0; equal scores by chunk id.
 pub(super) fn best(
-    scores: &[f32],
-    passing: &Selection,
+    scores: impl Iterator<Item = (usize, f32)>,
+    passes: impl Fn(usize) -> bool,
     limit: usize,
     id: impl Fn(usize) -> ChunkId,
 ) -> Vec<Scored> {
     let mut kept: Vec<(f32, u32)> = Vec::new();
     let (mut least, mut full) = (f32::MIN_POSITIVE, limit.max(64).saturating_mul(4));
-    for (row, &score) in scores.iter().enumerate() {
-        if score >= least && passing.has(row) {
+    for (row, score) in scores {
+        if score >= least && passes(row) {
             kept.push((score, row as u32));
             // Drops, now and then, rows that can no longer be among the best.
             if kept.len() >= full {
