@@ -24,6 +24,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use chunkwright::ChunkId;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::bm25::{TermCounts, TermId};
 use crate::cancel;
@@ -37,6 +38,7 @@ pub(crate) use dense::{MANY, STRETCH};
 use disk::{Disk, DiskPart};
 pub(crate) use passing::Decided;
 pub use passing::Selection;
+use postings::ById;
 pub(crate) use postings::List;
 pub(super) use shared::{Coverage, SharedIndex, Stamp, Turn};
 use sparse::Sparse;
@@ -62,7 +64,8 @@ pub struct SearchIndex {
     has_artifacts: bool,
     /// Facts of chunks, each combination once: there are few, except where symbols are named.
     facts: Vec<OwnedFacts>,
-    known_facts: HashMap<OwnedFacts, u32>,
+    /// Positions of facts by their hash. Of two with one hash, the first may be there again.
+    known_facts: ById<u64, u32>,
     /// Made by the first search for a symbol.
     symbols: OnceLock<Symbols>,
     dense: Dense,
@@ -93,7 +96,7 @@ struct Document {
     rows: std::ops::Range<u32>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct OwnedFacts {
     category: String,
     language: Option<String>,
@@ -103,6 +106,12 @@ struct OwnedFacts {
 }
 
 impl OwnedFacts {
+    fn hash(&self) -> u64 {
+        let Self { category, language, content_type, artifact, symbols } = self;
+        let texts = [Some(category), language.as_ref(), Some(content_type), artifact.as_ref(), Some(symbols)];
+        texts.into_iter().flatten().fold(0, |seed, text| xxh3_64_with_seed(text.as_bytes(), seed))
+    }
+
     fn borrow<'a>(&'a self, doc_id: &'a str) -> Facts<'a> {
         Facts {
             doc_id,
@@ -213,11 +222,15 @@ impl SearchIndex {
     /// Interns facts; returns their position.
     fn intern(&mut self, facts: OwnedFacts) -> u32 {
         self.has_artifacts |= facts.artifact.is_some();
+        let hash = facts.hash();
+        if let Some(known) = self.known_facts.get(&hash).filter(|known| self.facts[**known as usize] == facts)
+        {
+            return *known;
+        }
         let next = self.facts.len() as u32;
-        *self.known_facts.entry(facts).or_insert_with_key(|facts| {
-            self.facts.push(facts.clone());
-            next
-        })
+        self.facts.push(facts);
+        self.known_facts.insert(hash, next);
+        next
     }
 
     /// Adds a row to the document begun last, without the data of search stages.

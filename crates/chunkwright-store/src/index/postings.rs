@@ -12,8 +12,11 @@ use crate::scored::Scored;
 /// Rows by key.
 #[derive(Debug)]
 pub(super) struct Postings<V> {
-    by_key: HashMap<u32, List<V>, BuildHasherDefault<IdHasher>>,
+    by_key: ById<u32, List<V>>,
 }
+
+/// A map whose keys are hashes, or small numbers.
+pub(super) type ById<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
 /// The rows that have a key, in order, with the value of each.
 #[derive(Debug)]
@@ -182,7 +185,7 @@ impl<V: Copy> List<V> {
 
 /// A hasher for ids that are already hashes, and for small numbers.
 #[derive(Default)]
-struct IdHasher(u64);
+pub(super) struct IdHasher(u64);
 
 impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
@@ -193,6 +196,10 @@ impl Hasher for IdHasher {
         for &byte in bytes {
             self.0 = self.0 << 8 | u64::from(byte);
         }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 
     fn write_u32(&mut self, id: u32) {
