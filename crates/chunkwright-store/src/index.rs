@@ -10,6 +10,7 @@ mod bits;
 mod dense;
 pub mod disk;
 mod part;
+mod passing;
 mod postings;
 mod shared;
 mod sketch;
@@ -23,17 +24,21 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use chunkwright::ChunkId;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::bm25::{TermCounts, TermId};
 use crate::cancel;
 use crate::error::StoreError;
-use crate::filter::{Facts, Field, Fields, Filter, Got, Test, Wanted};
+use crate::filter::Facts;
 use crate::scored::Scored;
 use bits::Bits;
 use dense::Dense;
 pub use dense::dot;
 pub(crate) use dense::{MANY, STRETCH};
 use disk::{Disk, DiskPart};
+pub(crate) use passing::Decided;
+pub use passing::Selection;
+use postings::ById;
 pub(crate) use postings::List;
 pub(super) use shared::{Coverage, SharedIndex, Stamp, Turn};
 use sparse::Sparse;
@@ -59,7 +64,8 @@ pub struct SearchIndex {
     has_artifacts: bool,
     /// Facts of chunks, each combination once: there are few, except where symbols are named.
     facts: Vec<OwnedFacts>,
-    known_facts: HashMap<OwnedFacts, u32>,
+    /// Positions of facts by their hash. Of two with one hash, the first may be there again.
+    known_facts: ById<u64, u32>,
     /// Made by the first search for a symbol.
     symbols: OnceLock<Symbols>,
     dense: Dense,
@@ -90,7 +96,7 @@ struct Document {
     rows: std::ops::Range<u32>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct OwnedFacts {
     category: String,
     language: Option<String>,
@@ -100,6 +106,12 @@ struct OwnedFacts {
 }
 
 impl OwnedFacts {
+    fn hash(&self) -> u64 {
+        let Self { category, language, content_type, artifact, symbols } = self;
+        let texts = [Some(category), language.as_ref(), Some(content_type), artifact.as_ref(), Some(symbols)];
+        texts.into_iter().flatten().fold(0, |seed, text| xxh3_64_with_seed(text.as_bytes(), seed))
+    }
+
     fn borrow<'a>(&'a self, doc_id: &'a str) -> Facts<'a> {
         Facts {
             doc_id,
@@ -109,24 +121,6 @@ impl OwnedFacts {
             artifact: self.artifact.as_deref(),
             symbols: &self.symbols,
         }
-    }
-}
-
-/// What filters see of a row.
-struct RowFields<'a> {
-    facts: Facts<'a>,
-    row: usize,
-    /// The rows that pass each test of words.
-    words: &'a [(&'a Test, Bits)],
-}
-
-impl Fields for RowFields<'_> {
-    fn get(&self, field: Field) -> Got<'_> {
-        self.facts.get(field)
-    }
-
-    fn has_words(&self, test: &Test) -> Option<bool> {
-        self.words.iter().find(|(known, _)| *known == test).map(|(_, rows)| rows.has(self.row))
     }
 }
 
@@ -183,23 +177,6 @@ impl Places {
     }
 }
 
-/// The rows that pass a filter: decided once, used by every stage.
-pub enum Selection {
-    /// All rows.
-    All,
-    /// These rows.
-    Rows(Bits),
-}
-
-impl Selection {
-    fn has(&self, row: usize) -> bool {
-        match self {
-            Self::All => true,
-            Self::Rows(rows) => rows.has(row),
-        }
-    }
-}
-
 impl SearchIndex {
     /// An empty index of vectors of this dimension; 0 if there are none.
     pub fn new(dimension: usize) -> Self {
@@ -245,11 +222,15 @@ impl SearchIndex {
     /// Interns facts; returns their position.
     fn intern(&mut self, facts: OwnedFacts) -> u32 {
         self.has_artifacts |= facts.artifact.is_some();
+        let hash = facts.hash();
+        if let Some(known) = self.known_facts.get(&hash).filter(|known| self.facts[**known as usize] == facts)
+        {
+            return *known;
+        }
         let next = self.facts.len() as u32;
-        *self.known_facts.entry(facts).or_insert_with_key(|facts| {
-            self.facts.push(facts.clone());
-            next
-        })
+        self.facts.push(facts);
+        self.known_facts.insert(hash, next);
+        next
     }
 
     /// Adds a row to the document begun last, without the data of search stages.
@@ -268,6 +249,9 @@ impl SearchIndex {
     pub fn finish(&mut self) {
         self.dense.sketch();
         self.words.settle();
+        if self.symbols.get().is_some_and(|symbols| symbols.is_old(self.rows.len())) {
+            self.symbols.take();
+        }
     }
 
     /// Adds all rows of another index, hidden until they are [shown](Self::show).
@@ -307,6 +291,7 @@ impl SearchIndex {
         }
         self.shown = documents;
         self.rows.truncate(rows as usize);
+        self.symbols.take();
         self.live_rows.truncate(rows as usize);
         self.live_count = self.live_rows.count_below(rows as usize);
         self.enabled.truncate(rows as usize);
@@ -402,76 +387,6 @@ impl SearchIndex {
         index
     }
 
-    /// Selects the rows that pass. Where records are needed, `by_record` returns the chunks that pass a filter, among those
-    /// given or all.
-    ///
-    /// # Errors
-    ///
-    /// Errors of reading.
-    pub fn passing(
-        &self,
-        filter: &Filter,
-        disk: &dyn Disk,
-        by_record: impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, StoreError>,
-    ) -> Result<Selection, StoreError> {
-        let whole = self.live_count == self.rows.len() && self.enabled.all();
-        if whole && filter.is_empty() && !self.has_artifacts {
-            return Ok(Selection::All);
-        }
-        let mut rows = self.live_rows.and(&self.enabled);
-        if !filter.is_quick_but_for_words() {
-            let ids = by_record(filter, None)?;
-            rows.retain(|row| ids.contains(&self.rows[row].id));
-            return Ok(Selection::Rows(rows));
-        }
-        let mut words = Vec::new();
-        for test in filter.of_words() {
-            words.push((test, self.having(test, &rows, disk, &by_record)?));
-        }
-        if !filter.is_empty() || self.has_artifacts {
-            let naming = filter.needed_symbols().map(|needed| {
-                let symbols = self.symbols.get_or_init(|| Symbols::of(&self.facts));
-                symbols.naming(&needed, self.facts.len())
-            });
-            // Rows with the same facts in one document are decided once, unless their words decide.
-            let mut last = (u32::MAX, u32::MAX, false);
-            rows.retain(|row| {
-                let Row { document, facts, .. } = self.rows[row];
-                if naming.as_ref().is_some_and(|naming| !naming.has(facts as usize)) {
-                    return false;
-                }
-                if (last.0, last.1) != (document, facts) || !words.is_empty() {
-                    let doc_id = &self.documents[document as usize].doc_id;
-                    let facts_here = self.facts[facts as usize].borrow(doc_id);
-                    let fields = RowFields { facts: facts_here, row, words: &words };
-                    last = (document, facts, filter.passes(&fields));
-                }
-                last.2
-            });
-        }
-        Ok(Selection::Rows(rows))
-    }
-
-    /// The rows among `rows` whose text passes a test of words. Only texts that have all the words of a phrase are read.
-    fn having(
-        &self,
-        test: &Test,
-        rows: &Bits,
-        disk: &dyn Disk,
-        by_record: &impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, StoreError>,
-    ) -> Result<Bits, StoreError> {
-        let Some(wanted) = Wanted::of(test) else { return Ok(Bits::default()) };
-        let found = self.words.having(&wanted.terms, (&self.on_disk.parts, disk))?;
-        let mut having: Vec<usize> = found.into_iter().map(|row| row as usize).collect();
-        having.retain(|row| rows.has(*row));
-        if !wanted.is_of_terms() && !having.is_empty() {
-            let ids: Vec<ChunkId> = having.iter().map(|row| self.rows[*row].id).collect();
-            let passing = by_record(&Filter::of_test(test), Some(&ids))?;
-            having.retain(|row| passing.contains(&self.rows[*row].id));
-        }
-        Ok(Bits::of(having, self.rows.len()))
-    }
-
     /// The `limit` rows with the greatest dot product; equal scores by chunk id.
     pub(super) fn dense(
         &self,
@@ -482,7 +397,13 @@ impl SearchIndex {
     ) -> Result<Vec<Scored>, StoreError> {
         cancel::check()?;
         let version = |row: usize| self.documents[self.rows[row].document as usize].version;
-        self.dense.search(query, passing, limit, disk, (|row: usize| self.rows[row].id, version))
+        self.dense.search(
+            query,
+            &passing.wide(self.rows.len()),
+            limit,
+            disk,
+            (|row: usize| self.rows[row].id, version),
+        )
     }
 
     /// The `limit` rows with the greatest dot product with the sparse vector `query`, of those that have a token
@@ -535,6 +456,7 @@ pub fn top(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::Filter;
     use crate::index::disk::NoDisk;
 
     /// Adds a document of `chunks` chunks, all made of its version.

@@ -351,7 +351,7 @@ impl GenerationStore for SqliteStore {
         let is_searched = |before: &Generation| self.indexes.lock().contains_key(&before.number);
         if before.as_ref().is_some_and(is_searched) {
             // Builds the index now, so that no search waits for it. The first search reports a failure again.
-            let _ = self.read(|transaction| self.with_index(transaction, generation, |_, _| Ok(())));
+            let _ = self.read(|transaction| self.with_index(transaction, generation, |_, _, _| Ok(())));
         }
         self.write_with(|transaction| write::switch(transaction, generation))?;
         // Searches that began before the switch continue with the previous generation.

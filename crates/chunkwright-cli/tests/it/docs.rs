@@ -16,7 +16,7 @@ use chunkwright_code::{COMPONENTS, LANGUAGES, PLAIN};
 use chunkwright_engine::convert::CONVERTERS;
 use chunkwright_engine::settings::key;
 use chunkwright_index::{CALIBRATIONS, Calibration, LEXICAL, STORES};
-use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, MODELS, RERANK_DIALECTS, RERANKERS, WRITERS};
+use chunkwright_models::{COUNTERS, MODELS, WRITERS};
 
 use crate::cli::Folder;
 
@@ -344,15 +344,17 @@ fn counters(_: &Folder) -> String {
 }
 
 fn embedders(_: &Folder) -> String {
-    let local = EMBEDDERS.iter().map(|info| [code(info.name), info.summary.into()]);
-    let remote = DIALECTS.iter().map(|dialect| [code(dialect.form()), dialect.summary.into()]);
-    table(["Embedder", "What it is"], local.chain(remote))
+    table(["Embedder", "What it is"], known("embedder"))
 }
 
 fn rerankers(_: &Folder) -> String {
-    let local = RERANKERS.iter().map(|info| [code(info.name), info.summary.into()]);
-    let remote = RERANK_DIALECTS.iter().map(|dialect| [code(dialect.form()), dialect.summary.into()]);
-    table(["Reranker", "What it is"], local.chain(remote))
+    table(["Reranker", "What it is"], known("reranker"))
+}
+
+/// The known values of a key, with what each means.
+fn known(name: &str) -> impl Iterator<Item = [String; 2]> {
+    let key = key::all().into_iter().find(|key| key.name == name).expect("it is a key");
+    key::known_values(key).into_iter().map(|(value, means)| [code(value), means.into()])
 }
 
 fn calibrations(_: &Folder) -> String {

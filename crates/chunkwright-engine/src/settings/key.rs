@@ -3,7 +3,7 @@
 use chunkwright::options::{About, Counts, KEYS, Topic, paragraphs, with_choices};
 use chunkwright::preset::PRESETS;
 use chunkwright::{ALIASES, Key, Values};
-use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, RERANK_DIALECTS, RERANKERS, WRITERS};
+use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, ONNX, RERANK_DIALECTS, RERANKERS, WRITERS};
 
 /// A group of keys, which front ends show together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,15 +257,26 @@ pub fn known_values(key: &Key) -> Vec<(String, &'static str)> {
         "tokenizer" => COUNTERS.iter().map(|info| (info.name.to_owned(), info.summary)).collect(),
         "embedder" => {
             let local = EMBEDDERS.iter().map(|info| (info.name.to_owned(), info.summary));
-            local.chain(DIALECTS.iter().map(|dialect| (dialect.form(), dialect.summary))).collect()
+            local
+                .chain([exported()])
+                .chain(DIALECTS.iter().map(|dialect| (dialect.form(), dialect.summary)))
+                .collect()
         }
         "reranker" => {
             let local = RERANKERS.iter().map(|info| (info.name.to_owned(), info.summary));
-            local.chain(RERANK_DIALECTS.iter().map(|dialect| (dialect.form(), dialect.summary))).collect()
+            local
+                .chain([exported()])
+                .chain(RERANK_DIALECTS.iter().map(|dialect| (dialect.form(), dialect.summary)))
+                .collect()
         }
         "writer" => WRITERS.iter().map(|info| (format!("{}:MODEL", info.name), info.summary)).collect(),
         _ => key.choices().into_iter().map(|(name, means)| (name.to_owned(), means)).collect(),
     }
+}
+
+/// The form of a model that was exported.
+fn exported() -> (String, &'static str) {
+    (format!("{ONNX}DIR"), "a model in a folder, exported to ONNX")
 }
 
 /// The known values of a key, and `none` where it can be switched off.

@@ -10,121 +10,83 @@ use bytemuck::cast;
 
 use super::{Activations, COLUMNS, DEPTH, Weights, finish};
 
-/// Bytes of [`DEPTH`] weights of a block.
-const STEP: usize = COLUMNS * DEPTH;
-
-/// Sums of a register of 512 and of 256 bits.
-const WIDE: usize = 16;
-const NARROW: usize = 8;
-
-/// Rows that share what is read of the weights.
-const ROWS_VNNI: usize = 6;
-const ROWS_AVX2: usize = 4;
-
-/// Outputs whose sums stay in the registers of 256 bits, with those rows.
-const NARROW_COLUMNS: usize = 16;
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-pub(super) fn multiply_vnni<const ADD: bool>(x: &Activations, weights: &Weights, out: &mut [f32]) {
-    for (block, packed) in weights.packed.chunks_exact(COLUMNS * weights.inputs).enumerate() {
-        let column = block * COLUMNS;
-        let mut row = 0;
-        while row < x.rows.len() {
-            match x.rows.len() - row {
-                1 => vnni::<ADD, 1>(x, weights, packed, row, column, out),
-                2 => vnni::<ADD, 2>(x, weights, packed, row, column, out),
-                3 => vnni::<ADD, 3>(x, weights, packed, row, column, out),
-                4 => vnni::<ADD, 4>(x, weights, packed, row, column, out),
-                5 => vnni::<ADD, 5>(x, weights, packed, row, column, out),
-                _ => vnni::<ADD, ROWS_VNNI>(x, weights, packed, row, column, out),
-            }
-            row += ROWS_VNNI;
-        }
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-fn vnni<const ADD: bool, const ROWS: usize>(
-    x: &Activations,
-    weights: &Weights,
-    packed: &[i8],
-    row: usize,
-    column: usize,
-    out: &mut [f32],
-) {
-    let mut sums = [[_mm512_setzero_si512(); COLUMNS / WIDE]; ROWS];
-    let rows = rows::<ROWS>(x, row, weights.inputs);
-    for (at, step) in packed.as_chunks::<STEP>().0.iter().enumerate() {
-        let parts = step.as_chunks::<{ STEP * WIDE / COLUMNS }>().0;
-        let parts: [__m512i; COLUMNS / WIDE] = std::array::from_fn(|part| cast(parts[part]));
-        // Sums stay in registers if they are indexed.
-        for row in 0..ROWS {
-            let bytes = _mm512_set1_epi32(i32::from_le_bytes(rows[row][at]));
-            for part in 0..COLUMNS / WIDE {
-                sums[row][part] = _mm512_dpbusd_epi32(sums[row][part], bytes, parts[part]);
-            }
-        }
-    }
-    for (at, sums) in sums.into_iter().enumerate() {
-        let out = &mut out[(row + at) * weights.outputs()..];
-        finish::<ADD, COLUMNS>(&cast(sums), x.rows[row + at], weights, column, out);
-    }
-}
-
-#[target_feature(enable = "avx2")]
-pub(super) fn multiply_avx2<const ADD: bool>(x: &Activations, weights: &Weights, out: &mut [f32]) {
-    for (block, packed) in weights.packed.chunks_exact(COLUMNS * weights.inputs).enumerate() {
-        for part in 0..COLUMNS / NARROW_COLUMNS {
-            let column = block * COLUMNS + part * NARROW_COLUMNS;
-            let mut row = 0;
-            while row < x.rows.len() {
-                match x.rows.len() - row {
-                    1 => avx2::<ADD, 1>(x, weights, packed, row, column, out),
-                    2 => avx2::<ADD, 2>(x, weights, packed, row, column, out),
-                    3 => avx2::<ADD, 3>(x, weights, packed, row, column, out),
-                    _ => avx2::<ADD, ROWS_AVX2>(x, weights, packed, row, column, out),
+/// Defines the product of some processors: `$product` of `$most` rows at a time, which share what is read of the
+/// weights, and of as many outputs as `$parts` registers have, whose sums stay in registers. `$few` are the smaller
+/// numbers of rows.
+macro_rules! product {
+    (
+        $product:ident, $rows:ident, $features:literal, $few:tt..$most:literal, $parts:literal of $register:ty,
+        $zero:ident, $all:ident, $add:ident
+    ) => {
+        #[target_feature(enable = $features)]
+        pub(super) fn $product<const ADD: bool>(x: &Activations, weights: &Weights, out: &mut [f32]) {
+            const TOGETHER: usize = $parts * size_of::<$register>() / DEPTH;
+            for (block, packed) in weights.packed.chunks_exact(COLUMNS * weights.inputs).enumerate() {
+                for column in (block * COLUMNS..(block + 1) * COLUMNS).step_by(TOGETHER) {
+                    for row in (0..x.rows.len()).step_by($most) {
+                        product!(
+                            @rows $few $most, x.rows.len() - row,
+                            $rows::<ADD> (x, weights, packed, row, column, out)
+                        );
+                    }
                 }
-                row += ROWS_AVX2;
             }
         }
-    }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn $rows<const ADD: bool, const ROWS: usize>(
+            x: &Activations,
+            weights: &Weights,
+            packed: &[i8],
+            row: usize,
+            column: usize,
+            out: &mut [f32],
+        ) {
+            const BYTES: usize = size_of::<$register>();
+            let mut sums = [[$zero(); $parts]; ROWS];
+            let rows: [&[[u8; DEPTH]]; ROWS] = std::array::from_fn(|at| {
+                x.bytes[(row + at) * weights.inputs..][..weights.inputs].as_chunks().0
+            });
+            for (at, step) in packed.as_chunks::<{ COLUMNS * DEPTH }>().0.iter().enumerate() {
+                let parts = &step.as_chunks::<BYTES>().0[column % COLUMNS * DEPTH / BYTES..][..$parts];
+                let parts: [$register; $parts] = std::array::from_fn(|part| cast(parts[part]));
+                // Sums stay in registers if they are indexed.
+                for row in 0..ROWS {
+                    let bytes = $all(i32::from_le_bytes(rows[row][at]));
+                    for part in 0..$parts {
+                        sums[row][part] = $add(sums[row][part], bytes, parts[part]);
+                    }
+                }
+            }
+            for (at, sums) in sums.into_iter().enumerate() {
+                let out = &mut out[(row + at) * weights.outputs()..];
+                finish::<ADD, { $parts * BYTES / DEPTH }>(&cast(sums), x.rows[row + at], weights, column, out);
+            }
+        }
+    };
+    (@rows [$($few:literal)*] $most:literal, $left:expr, $rows:ident::<ADD> $arguments:tt) => {
+        match $left {
+            $($few => $rows::<ADD, $few> $arguments,)*
+            _ => $rows::<ADD, $most> $arguments,
+        }
+    };
 }
+
+product!(
+    multiply_vnni, rows_vnni, "avx512f,avx512bw,avx512vl,avx512vnni", [1 2 3 4 5]..6, 4 of __m512i,
+    _mm512_setzero_si512, _mm512_set1_epi32, _mm512_dpbusd_epi32
+);
+
+product!(
+    multiply_avx2, rows_avx2, "avx2", [1 2 3]..4, 2 of __m256i,
+    _mm256_setzero_si256, _mm256_set1_epi32, add_avx2
+);
 
 /// Two products of bytes fit 16 bits, since weights have seven: see [`super::LARGEST_WEIGHT`].
 #[inline]
 #[target_feature(enable = "avx2")]
-fn avx2<const ADD: bool, const ROWS: usize>(
-    x: &Activations,
-    weights: &Weights,
-    packed: &[i8],
-    row: usize,
-    column: usize,
-    out: &mut [f32],
-) {
-    const PARTS: usize = NARROW_COLUMNS / NARROW;
-    let ones = _mm256_set1_epi16(1);
-    let mut sums = [[_mm256_setzero_si256(); PARTS]; ROWS];
-    let rows = rows::<ROWS>(x, row, weights.inputs);
-    for (at, step) in packed.as_chunks::<STEP>().0.iter().enumerate() {
-        let parts = &step.as_chunks::<32>().0[column % COLUMNS / NARROW..][..PARTS];
-        let parts: [__m256i; PARTS] = std::array::from_fn(|part| cast(parts[part]));
-        for row in 0..ROWS {
-            let bytes = _mm256_set1_epi32(i32::from_le_bytes(rows[row][at]));
-            for part in 0..PARTS {
-                let pairs = _mm256_maddubs_epi16(bytes, parts[part]);
-                sums[row][part] = _mm256_add_epi32(sums[row][part], _mm256_madd_epi16(pairs, ones));
-            }
-        }
-    }
-    for (at, sums) in sums.into_iter().enumerate() {
-        let out = &mut out[(row + at) * weights.outputs()..];
-        finish::<ADD, NARROW_COLUMNS>(&cast(sums), x.rows[row + at], weights, column, out);
-    }
-}
-
-/// Rows of activations, [`DEPTH`] at a time.
-#[inline]
-fn rows<const ROWS: usize>(x: &Activations, row: usize, inputs: usize) -> [&[[u8; DEPTH]]; ROWS] {
-    std::array::from_fn(|at| x.bytes[(row + at) * inputs..][..inputs].as_chunks().0)
+fn add_avx2(sums: __m256i, bytes: __m256i, weights: __m256i) -> __m256i {
+    let pairs = _mm256_maddubs_epi16(bytes, weights);
+    _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
 }

@@ -72,6 +72,18 @@ impl Bits {
         Self { words, len: self.len }
     }
 
+    /// The members, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        self.words.iter().enumerate().flat_map(|(at, word)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(at as u32 * 64 + bit)
+            })
+        })
+    }
+
     /// Keeps the members that pass, tested in order.
     pub(super) fn retain(&mut self, mut passes: impl FnMut(usize) -> bool) {
         for (at, word) in self.words.iter_mut().enumerate() {

@@ -5,15 +5,18 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use chunkwright::ChunkId;
 
-use super::{Places, Selection, top};
+use super::{Places, top};
 use crate::bm25::{put, take};
 use crate::scored::Scored;
 
 /// Rows by key.
 #[derive(Debug)]
 pub(super) struct Postings<V> {
-    by_key: HashMap<u32, List<V>, BuildHasherDefault<IdHasher>>,
+    by_key: ById<u32, List<V>>,
 }
+
+/// A map whose keys are hashes, or small numbers.
+pub(super) type ById<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
 /// The rows that have a key, in order, with the value of each.
 #[derive(Debug)]
@@ -170,6 +173,11 @@ impl<V: Value> List<V> {
 }
 
 impl<V: Copy> List<V> {
+    /// The value of a row, if it is here.
+    pub(super) fn value(&self, row: u32) -> Option<V> {
+        self.rows.binary_search(&row).ok().map(|at| self.values[at])
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, V)> {
         self.rows.iter().copied().zip(self.values.iter().copied())
     }
@@ -177,7 +185,7 @@ impl<V: Copy> List<V> {
 
 /// A hasher for ids that are already hashes, and for small numbers.
 #[derive(Default)]
-struct IdHasher(u64);
+pub(super) struct IdHasher(u64);
 
 impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
@@ -190,23 +198,27 @@ impl Hasher for IdHasher {
         }
     }
 
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
     fn write_u32(&mut self, id: u32) {
         // The map takes buckets from one end of the hash and tags from the other: both must depend on all bits.
         self.0 = u64::from(id).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
     }
 }
 
-/// The `limit` rows with the greatest scores over 0; equal scores by chunk id.
+/// Of rows with their scores, the `limit` that pass and have the greatest scores over 0; equal scores by chunk id.
 pub(super) fn best(
-    scores: &[f32],
-    passing: &Selection,
+    scores: impl Iterator<Item = (usize, f32)>,
+    passes: impl Fn(usize) -> bool,
     limit: usize,
     id: impl Fn(usize) -> ChunkId,
 ) -> Vec<Scored> {
     let mut kept: Vec<(f32, u32)> = Vec::new();
     let (mut least, mut full) = (f32::MIN_POSITIVE, limit.max(64).saturating_mul(4));
-    for (row, &score) in scores.iter().enumerate() {
-        if score >= least && passing.has(row) {
+    for (row, score) in scores {
+        if score >= least && passes(row) {
             kept.push((score, row as u32));
             // Drops, now and then, rows that can no longer be among the best.
             if kept.len() >= full {

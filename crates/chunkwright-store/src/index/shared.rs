@@ -8,7 +8,7 @@
 
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::{Gone, SearchIndex};
+use super::{Decided, Gone, SearchIndex};
 
 /// An index and what it reflects.
 #[derive(Debug, Default)]
@@ -50,6 +50,7 @@ struct State {
     change: Option<u64>,
     persisted: Coverage,
     index: SearchIndex,
+    decided: Decided,
 }
 
 /// The exclusive right to update an index.
@@ -65,13 +66,13 @@ pub(crate) trait Read<E>: FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<Gon
 impl<E, F: FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<Gone, E>> Read<E> for F {}
 
 impl SharedIndex {
-    /// Runs `search` over the index as of the change of `stamp` or later, with the same persisted rows. If the index is
-    /// older, `update` makes it that. `None` if the index has rows on disk that the snapshot of `stamp` does not know.
+    /// Runs `search` over the index as of the change of `stamp` or later, with the same persisted rows, and what is decided
+    /// over it if it is of that change. If the index is older, `update` makes it that. `None` if the index has rows on disk that the snapshot of `stamp` does not know.
     pub(crate) fn search<T, E>(
         &self,
         stamp: Stamp,
         update: impl FnOnce(&Turn<'_>) -> Result<Gone, E>,
-        search: impl FnOnce(&SearchIndex) -> Result<T, E>,
+        search: impl FnOnce(&SearchIndex, Option<&Decided>) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
         let mut state = self.read();
         if !state.has(stamp) {
@@ -87,7 +88,12 @@ impl SharedIndex {
             }
             state = self.read();
         }
-        if state.persisted == stamp.persisted { search(&state.index).map(Some) } else { Ok(None) }
+        if state.persisted != stamp.persisted {
+            return Ok(None);
+        }
+        // A later index has rows that the snapshot does not know.
+        let decided = Some(&state.decided).filter(|_| state.change == Some(stamp.change));
+        search(&state.index, decided).map(Some)
     }
 
     /// The turn, for a thread that is about to make a change; `None` if there is no index yet.
@@ -106,7 +112,9 @@ impl SharedIndex {
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write()
+        let mut state = self.state.write();
+        state.decided.clear();
+        state
     }
 }
 

@@ -64,6 +64,6 @@ impl Sparse {
                 }
             }
         }
-        Ok(best(&scores, passing, limit, id))
+        Ok(best(scores.into_iter().enumerate(), |row| passing.has(row), limit, id))
     }
 }

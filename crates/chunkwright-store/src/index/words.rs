@@ -122,18 +122,35 @@ impl Words {
                 found.push((lists, bm25::idf(index.live_count, having)));
             }
         }
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
         // In a fixed order, whatever the query's: floating-point addition is not associative.
-        let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { index.rows.len() }];
-        for ((on_disk, in_memory), idf) in &found {
-            cancel::check()?;
-            for list in on_disk.as_deref().into_iter().chain(*in_memory) {
-                for (row, count) in list.iter() {
-                    let norm = f64::from(self.norms[row as usize]);
-                    scores[row as usize] += (idf * bm25::weight(u32::from(count), norm)) as f32;
+        let lists = found.iter().flat_map(|((on_disk, in_memory), idf)| {
+            on_disk.as_deref().into_iter().chain(*in_memory).map(|list| (list, *idf))
+        });
+        let weight = |row: u32, count: u8, idf: f64| {
+            (idf * bm25::weight(u32::from(count), f64::from(self.norms[row as usize]))) as f32
+        };
+        let id = |row: usize| index.rows[row].id;
+        if let Selection::Few(rows) = passing {
+            let mut scores = vec![0.0_f32; rows.len()];
+            for (list, idf) in lists {
+                cancel::check()?;
+                for (score, &row) in scores.iter_mut().zip(rows) {
+                    *score += list.value(row).map_or(0.0, |count| weight(row, count, idf));
                 }
             }
+            return Ok(best(rows.iter().map(|row| *row as usize).zip(scores), |_| true, limit, id));
         }
-        Ok(best(&scores, passing, limit, |row| index.rows[row].id))
+        let mut scores = vec![0.0_f32; index.rows.len()];
+        for (list, idf) in lists {
+            cancel::check()?;
+            for (row, count) in list.iter() {
+                scores[row as usize] += weight(row, count, idf);
+            }
+        }
+        Ok(best(scores.into_iter().enumerate(), |row| passing.has(row), limit, id))
     }
 
     /// The lists in memory by ascending term.

@@ -320,7 +320,7 @@ mod tests {
                     .with_index(
                         &connection.unchecked_transaction().expect("a snapshot"),
                         &generation,
-                        |index, _| {
+                        |index, _, _| {
                             assert!(index.len() >= 6, "{}", index.len());
                             Ok(())
                         },

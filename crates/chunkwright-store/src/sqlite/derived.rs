@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::filter::Filter;
 use crate::generation::Generation;
 use crate::index::disk::Disk;
-use crate::index::{self, Gone, SearchIndex, SharedIndex, Stamp, Turn};
+use crate::index::{self, Decided, Gone, SearchIndex, SharedIndex, Stamp, Turn};
 use crate::scored::Scored;
 
 /// Columns as of a change of their generation; `None` before they are built.
@@ -53,11 +53,17 @@ impl SqliteStore {
         let mut attempts = 0;
         loop {
             let found = self.read(|transaction| {
-                self.with_index(transaction, generation, |index, disk| {
-                    let passing = index.passing(filter, disk, |filter, among| match among {
-                        Some(ids) => read::passing_of(transaction, generation, filter, ids, &self.recent),
-                        None => read::passing(transaction, generation, filter),
-                    })?;
+                self.with_index(transaction, generation, |index, decided, disk| {
+                    let decide = || {
+                        index.passing(filter, disk, |filter, among| match among {
+                            Some(ids) => read::passing_of(transaction, generation, filter, ids, &self.recent),
+                            None => read::passing(transaction, generation, filter),
+                        })
+                    };
+                    let passing = match decided {
+                        Some(decided) => decided.get(filter, decide)?,
+                        None => Arc::new(decide()?),
+                    };
                     search(index, &passing, disk)
                 })
             });
@@ -84,7 +90,7 @@ impl SqliteStore {
         &self,
         transaction: &Transaction<'_>,
         generation: &Generation,
-        search: impl FnOnce(&SearchIndex, &dyn Disk) -> Result<T, StoreError>,
+        search: impl FnOnce(&SearchIndex, Option<&Decided>, &dyn Disk) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
         let change = read::change(transaction, generation)?;
         let mut persisted = persist::coverage(transaction, generation)?;
@@ -115,7 +121,8 @@ impl SqliteStore {
             revision: persisted.revision,
             cache: &self.disk,
         };
-        self.index(generation).search(Stamp { change, persisted }, update, |index| search(index, &source))
+        self.index(generation)
+            .search(Stamp { change, persisted }, update, |index, decided| search(index, decided, &source))
     }
 
     /// Runs `read` over the columns of a generation, as of the snapshot `transaction` or newer, and the selection of
