@@ -30,7 +30,7 @@ pub(crate) use compound::{Piece, each_piece};
 use fold::{fold, unmarked};
 
 /// Raised when the terms of an unchanged text, or their weights, change: a store then analyses its texts again.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Longest term, in characters: the rest is cut off, such as that of endless identifiers.
 const MAX_TERM: usize = 64;

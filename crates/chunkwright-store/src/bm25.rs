@@ -1,11 +1,13 @@
 //! BM25 weights of terms, in a text and in a collection.
 //!
-//! Every store uses one formula, so that all of them rank alike. A term's weight in a text depends on the text alone:
+//! Every store uses one formula, so that all of them rank alike. A term's weight in a chunk depends on the chunk alone:
 //! lengths are normalized by a constant, not by the mean of the collection. So we can compute weights once and keep
 //! them in engines that know only sparse vectors and `idf`, and an edit of one document changes no weight in another.
+//! The names of its file and its symbols are [fields](TermField) beside its text.
 
 mod known;
 
+use chunkwright::Record;
 use xxhash_rust::xxh3::xxh3_64;
 
 // A change to one of these must raise `analysis::VERSION`: stores on servers keep weights.
@@ -16,23 +18,50 @@ const K1: f64 = 1.2;
 /// Strength of length normalization, BM25's `b`. The usual value.
 const B: f64 = 0.75;
 
+/// The share of its weight that a word has in the name of a symbol. Lexical recall in 1,000 tokens of 105 questions in
+/// people's own words, 248 of `anthropic-code` and 720 first sentences of documentation was 46.9, 80.5 and 48.1 without
+/// names, 49.4, 80.9 and 56.2 at 0.4, and 42.7, 81.2 and 59.7 at 0.75: names mislead who does not know them.
+const SYMBOLS: f64 = 0.4;
+
 /// The length, in terms, that counts as average. Lower than that of chunks: lexical recall in 1,000 tokens on eight
 /// question sets in three languages was 79.6 at 30, 79.5 at 45, 79.3 at 60, 78.5 at 120 and 77.5 at 220; source code
 /// needs more, most prose less.
 const LENGTH: f64 = 40.0;
 
-/// The id of a term in stores: 32 bits of a hash. Among half a million terms, about 30 share an id with another.
+/// The id of a term in stores: its [field](TermField), then 30 bits of a hash. Among half a million terms, about 120
+/// share an id with another.
 pub type TermId = u32;
 
-/// The id of a term of [`analysis`](crate::analysis).
+/// Bits of a [`TermId`] below its field.
+const HASH_BITS: u32 = 30;
+
+/// The id of a term of [`analysis`](crate::analysis) in the text of a chunk.
 pub fn term_id(term: &str) -> TermId {
-    xxh3_64(term.as_bytes()) as TermId
+    xxh3_64(term.as_bytes()) as TermId >> (TermId::BITS - HASH_BITS)
 }
 
-/// The id of a term where it stands in the name of a file. Texts that have it are counted apart, so that a word of a name
-/// stays as rare in texts as it is. Its inverse is itself.
-pub fn name_id(term: TermId) -> TermId {
-    term ^ 0x9E37_79B9
+/// Where a chunk has a term. Chunks are counted by field, so that a word of a name stays as rare in texts as it is, and
+/// only the text adds to the length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TermField {
+    /// Its text.
+    Text,
+    /// The name of its file.
+    File,
+    /// The symbols that it holds some of, without qualifiers.
+    Symbols,
+}
+
+impl TermField {
+    /// The id of a term of a text in this field.
+    pub fn id(self, term: TermId) -> TermId {
+        (self as TermId) << HASH_BITS | term
+    }
+}
+
+/// The share of its BM25 weight that a term has in its field.
+pub(crate) fn share(term: TermId) -> f64 {
+    if term >> HASH_BITS == TermField::Symbols as TermId { SYMBOLS } else { 1.0 }
 }
 
 /// Term frequencies of a text.
@@ -47,23 +76,27 @@ pub struct TermCounts {
 impl TermCounts {
     /// The terms of `text`.
     pub fn of(text: &str) -> Self {
-        Self::of_named(text, "")
+        Self::of_fields(text, [])
     }
 
-    /// The terms that a chunk of a document is found by: those of its text, and those of the name of its file, which add
-    /// no length and are a [field of their own](name_id).
-    pub fn of_chunk(text: &str, doc_id: &str) -> Self {
-        Self::of_named(text, file_stem(doc_id))
+    /// The terms that a chunk is found by if this is its text: also those of the other [fields](TermField).
+    pub fn of_chunk(text: &str, chunk: &Record) -> Self {
+        let names = chunk.symbols.iter().flat_map(|symbols| &symbols.names);
+        // A qualifier is the name of a symbol around it, which all of its members would have.
+        let symbols = names.filter_map(|name| Some((TermField::Symbols, name.rsplit(['.', ':']).next()?)));
+        Self::of_fields(text, symbols.chain([(TermField::File, file_stem(&chunk.doc_id))]))
     }
 
-    fn of_named(text: &str, name: &str) -> Self {
+    fn of_fields<'a>(text: &str, fields: impl IntoIterator<Item = (TermField, &'a str)>) -> Self {
         let mut terms = Self::default();
         let mut ids = Vec::with_capacity(text.len() / 4);
         known::each_run(text, &mut |run| {
             terms.length += run.length;
             ids.extend_from_slice(&run.ids);
         });
-        known::each_run(name, &mut |run| ids.extend(run.ids.iter().map(|id| name_id(*id))));
+        for (field, words) in fields {
+            known::each_run(words, &mut |run| ids.extend(run.ids.iter().map(|id| field.id(*id))));
+        }
         ids.sort_unstable();
         for id in ids {
             match terms.counts.last_mut() {
@@ -74,7 +107,7 @@ impl TermCounts {
         terms
     }
 
-    /// Whether the term is there.
+    /// Whether the term is in the text or in the name of the file.
     pub fn has(&self, term: TermId) -> bool {
         self.count(term) > 0
     }
@@ -83,7 +116,7 @@ impl TermCounts {
     pub fn count(&self, term: TermId) -> u32 {
         let count =
             |term| self.counts.binary_search_by_key(&term, |(id, _)| *id).map_or(0, |at| self.counts[at].1);
-        count(term) + count(name_id(term))
+        count(term) + count(TermField::File.id(term))
     }
 
     /// The weight of a term that is there `count` times.
@@ -94,7 +127,7 @@ impl TermCounts {
     /// The weight of each term in the text: the part of BM25 that does not depend on other texts.
     pub fn weights(&self) -> impl Iterator<Item = (TermId, f64)> {
         let norm = norm(self.length);
-        self.counts.iter().map(move |&(id, count)| (id, weight(count, norm)))
+        self.counts.iter().map(move |&(id, count)| (id, share(id) * weight(count, norm)))
     }
 
     /// A compact form: a mark, a checksum, then lengths, deltas of ids and counts as variable-length numbers. Most
@@ -207,6 +240,13 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use chunkwright::parse::Text;
+    use chunkwright::record::Symbols;
+    use chunkwright::{ChunkConfig, Chunker, Document, RecordContext, Words};
+
     use super::*;
 
     #[test]
@@ -230,6 +270,32 @@ mod tests {
         }
     }
 
+    /// A chunk that reads `the text`.
+    fn chunk(doc_id: &str) -> Record {
+        let document = Document::parse(doc_id, "the text", &Text);
+        let chunker = Chunker::new(ChunkConfig::default(), Arc::new(Words)).expect("defaults");
+        chunker.chunk(&document).records(&RecordContext::default()).remove(0)
+    }
+
+    #[test]
+    fn names_of_symbols_are_a_field_of_their_own_and_add_no_length() {
+        let mut chunk = chunk("file");
+        let before = TermCounts::of_chunk(&chunk.text, &chunk);
+        let symbols = ["Report", "Report.renderText"].map(str::to_owned);
+        chunk.symbols = Some(Symbols { names: symbols.into(), ..Symbols::default() });
+        let after = TermCounts::of_chunk(&chunk.text, &chunk);
+        assert_eq!((before.length, after.length), (2, 2));
+        let [before, after] = [before, after].map(|terms| terms.weights().collect::<HashMap<_, _>>());
+        for (word, is_in_text, in_symbols) in [("text", true, 1), ("report", false, 1), ("render", false, 1)]
+        {
+            let term = TermCounts::of(word).counts[0].0;
+            assert_eq!(before.contains_key(&term), is_in_text, "{word}");
+            assert_eq!(after.get(&term), before.get(&term), "{word}");
+            let weight = after[&TermField::Symbols.id(term)];
+            assert!((weight - SYMBOLS * super::weight(in_symbols, norm(2))).abs() < 1e-12, "{word}");
+        }
+    }
+
     #[test]
     fn the_name_of_a_file_is_searched_and_adds_no_length() {
         for (doc_id, words) in [
@@ -242,7 +308,7 @@ mod tests {
             ("a/", "a"),
             ("", ""),
         ] {
-            let named = TermCounts::of_chunk("the text", doc_id);
+            let named = TermCounts::of_chunk("the text", &chunk(doc_id));
             assert_eq!(named.length, 2, "{doc_id}");
             for (term, count) in TermCounts::of(words).counts {
                 assert_eq!(named.count(term), count, "{doc_id}");

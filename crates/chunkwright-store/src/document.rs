@@ -167,7 +167,7 @@ impl NewChunk {
     pub fn new(record: Record) -> Self {
         Self {
             text_hash: text_hash(&record.text),
-            terms: TermCounts::of_chunk(&record.text, &record.doc_id),
+            terms: TermCounts::of_chunk(&record.text, &record),
             enabled: true,
             record,
         }

@@ -267,10 +267,10 @@ fn one_stored(
             tell("text_hash", &"another", "the hash of the text: it is not the text that was stored");
         }
         let (enabled, terms) = match on.get(chunk.record.chunk_id.to_string().as_str()) {
-            None => (true, TermCounts::of_chunk(text, &chunk.record.doc_id)),
+            None => (true, TermCounts::of_chunk(text, &chunk.record)),
             Some(applied) => match overlays.get(&applied.overlay) {
                 Some(overlay) if applied.is_of(overlay, applied.state) => {
-                    (!overlay.disabled, overlay.terms(text, &chunk.record.doc_id))
+                    (!overlay.disabled, overlay.terms(&chunk.record))
                 }
                 // The overlay has changed since, and the next run updates the chunk.
                 _ => continue,
@@ -280,7 +280,11 @@ fn one_stored(
             tell("enabled", &chunk.enabled, "what was changed by hand");
         }
         if chunk.terms != terms {
-            tell("terms", &"others", "the words of its text and of its file, and the keywords given by hand");
+            tell(
+                "terms",
+                &"others",
+                "the words of its text, its file and its symbols, and the keywords given by hand",
+            );
         }
     }
     findings

@@ -14,7 +14,7 @@ use super::{Mode, NameRanking, SearchError, SearchOptions, Stage, StageWatch, me
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
 use chunkwright_store::analysis::{self, TermKind};
-use chunkwright_store::bm25::{TermId, name_id, query_ids, term_id};
+use chunkwright_store::bm25::{TermField, TermId, query_ids, term_id};
 use chunkwright_store::cancel;
 use chunkwright_store::{Generation, Scored, Store, StoreError};
 
@@ -139,7 +139,7 @@ pub(super) struct Asked<'q> {
     pub(super) terms: Vec<String>,
     /// Their numbers.
     pub(super) ids: Vec<TermId>,
-    /// The numbers by which chunks are found: of terms in texts, and in names of files.
+    /// The numbers by which chunks are found: of terms in texts, and in names of files and symbols.
     fields: Vec<TermId>,
     pub(super) words: QueryWords,
     /// The vectors, and the reason a sparse vector is missing; `None` if not requested or unavailable.
@@ -149,7 +149,8 @@ pub(super) struct Asked<'q> {
     dense_share: f64,
 }
 
-/// The numbers of the terms that may be in the name of a file: of a name with symbols, such as `C++`, not its plain words.
+/// The numbers of the terms that may be in the name of a file or a symbol: of a name with marks, such as `C++`, not its
+/// plain words.
 fn names(terms: &[QueryTerm]) -> Vec<TermId> {
     let symbols: Vec<_> = terms.iter().filter(|term| term.kind == TermKind::Symbol).collect();
     let is_plain = |term: &QueryTerm| {
@@ -157,10 +158,10 @@ fn names(terms: &[QueryTerm]) -> Vec<TermId> {
         term.kind != TermKind::Symbol && symbols.iter().any(|symbol| is_in(&symbol.range))
     };
     let mut ids: Vec<TermId> =
-        terms.iter().filter(|term| !is_plain(term)).map(|term| name_id(term_id(&term.text))).collect();
+        terms.iter().filter(|term| !is_plain(term)).map(|term| term_id(&term.text)).collect();
     ids.sort_unstable();
     ids.dedup();
-    ids
+    ids.iter().flat_map(|id| [TermField::File, TermField::Symbols].map(|field| field.id(*id))).collect()
 }
 
 /// Analyses and embeds a query, once for all rankings of it.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use chunkwright::{ChunkId, Record};
 use chunkwright_http::{Client, HttpOptions, Method};
 use chunkwright_index::analysis::terms;
-use chunkwright_index::bm25::{TermCounts, query_ids};
+use chunkwright_index::bm25::{TermCounts, TermField, query_ids};
 use chunkwright_index::{
     Access, ChunkStore, DocumentStore, Field, Filter, GenerationSpec, GenerationStore, IndexOptions, Mode,
     Model, Pipeline, QdrantOptions, Ranked, RemoteStore, Scored, SearchOptions, StoreError, Vector, rank,
@@ -128,14 +128,16 @@ fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
     let vectors = sqlite.store.cache().vectors("bag-256#sparse", &hashes).unwrap();
     let point = |(id, (record, vector)): (usize, (&Record, &Option<Vector>))| {
         let Vector { dense, sparse: weights, .. } = vector.clone().unwrap();
-        let words = sparse(&TermCounts::of(&record.text));
+        let words = sparse(&TermCounts::of_chunk(&record.text, record));
         json!({"id": id, "dense": dense, "sparse": words, "weights": pairs(&weights.unwrap())})
     };
     let points: Vec<Value> = records.iter().zip(&vectors).enumerate().map(point).collect();
     let mut queries = Vec::new();
     for question in questions() {
         let embedding = sqlite.bag.embed(&[&question], Role::Query).unwrap().remove(0);
-        let ids = query_ids(&terms(&question));
+        let ids = query_ids(&terms(&question)).into_iter();
+        let fields = [TermField::Text, TermField::File, TermField::Symbols];
+        let ids: Vec<_> = ids.flat_map(|id| fields.map(|field| field.id(id))).collect();
         queries.push(json!({"dense": embedding.vector, "limit": 100}));
         queries.push(json!({"weights": pairs(&embedding.sparse.unwrap()), "limit": 100}));
         queries.push(json!({"sparse": {"indices": ids, "values": vec![1.0; ids.len()]}, "limit": 100}));

@@ -119,7 +119,7 @@ impl Words {
             let lists = (disk.terms(&index.on_disk.parts, *term)?, self.by_term.get(*term));
             let having = lists.0.as_deref().map_or(0, having) + lists.1.map_or(0, having);
             if having > 0 {
-                found.push((lists, bm25::idf(index.live_count, having)));
+                found.push((lists, bm25::share(*term) * bm25::idf(index.live_count, having)));
             }
         }
         if found.is_empty() {

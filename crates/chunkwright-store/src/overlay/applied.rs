@@ -93,14 +93,14 @@ impl Overlay {
         content_hash(&format!("{disabled} {:?} {keywords:?}", self.text_in_force(state)))[..16].to_owned()
     }
 
-    /// The terms of a chunk of a document with `text`, its keywords included.
-    pub(crate) fn terms(&self, text: &str, doc_id: &str) -> TermCounts {
-        let mut words = text.to_owned();
+    /// The terms of a chunk, its keywords included.
+    pub(crate) fn terms(&self, chunk: &Record) -> TermCounts {
+        let mut words = chunk.text.clone();
         for keyword in &self.keywords {
             words.push('\n');
             words.push_str(keyword);
         }
-        TermCounts::of_chunk(&words, doc_id)
+        TermCounts::of_chunk(&words, chunk)
     }
 
     /// Applies it to a chunk that has no overlay. Tokens are counted as `chunker` counts; without one, as `words`.
@@ -121,7 +121,7 @@ impl Overlay {
             chunk.text_hash = text_hash(text);
         }
         if original.is_some() || !self.keywords.is_empty() {
-            chunk.terms = self.terms(&record.text, &record.doc_id);
+            chunk.terms = self.terms(record);
         }
         Applied {
             chunk_id: record.chunk_id.to_string(),

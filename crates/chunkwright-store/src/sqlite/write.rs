@@ -555,8 +555,8 @@ pub(super) fn analyse_again(connection: &Connection) -> Result<(), StoreError> {
         read::each_chunk(connection, &status.generation, &mut |key, record| {
             let overlay = on.get(&record.chunk_id.to_string()).and_then(|id| overlays.get(id));
             let terms = match overlay {
-                Some(overlay) => overlay.terms(&record.text, &record.doc_id),
-                None => TermCounts::of_chunk(&record.text, &record.doc_id),
+                Some(overlay) => overlay.terms(&record),
+                None => TermCounts::of_chunk(&record.text, &record),
             };
             update.execute(params![key, terms.encode()])?;
             Ok(())
