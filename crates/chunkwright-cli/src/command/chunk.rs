@@ -127,7 +127,7 @@ impl Chunk {
                     add_json_line(record, Some(fields), lines).expect("a record of plain values is JSON");
                 }
             });
-            documents.write_chunks(request, write, |written| {
+            documents.write_chunks(request, write.as_ref(), |written| {
                 let is_last = written.as_ref().is_none_or(|written| written.is_last);
                 progress.advance(usize::from(is_last));
                 let Some(written) = written else { return Ok(()) };

@@ -86,7 +86,7 @@ fn the_records_of_a_large_document_are_passed_on_before_all_are_made() {
         bytes.extend(written.bytes);
         Ok::<(), Error>(())
     };
-    documents.write_chunks(ChunkRequest::default(), Some(write), emit).unwrap();
+    documents.write_chunks(ChunkRequest::default(), Some(&write), emit).unwrap();
     assert!(
         bytes == expected && chunks > 1_000,
         "{chunks} chunks, {} of {} bytes",

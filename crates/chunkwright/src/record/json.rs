@@ -312,10 +312,10 @@ fn special_in(bytes: [u8; 8]) -> Option<usize> {
     let word = u64::from_le_bytes(bytes);
     // Sets the highest bit of the first byte below `least`, and of none before it.
     let below = |word: u64, least: u64| word.wrapping_sub(least * ONES) & !word;
-    let is = |word: u64, byte: u64| below(word ^ byte * ONES, 1);
+    let is = |word: u64, byte: u64| below(word ^ (byte * ONES), 1);
     // 0xC2 and 0xE2 differ in one bit.
     let found =
-        below(word, 0x20) | is(word, b'"'.into()) | is(word, b'\\'.into()) | is(word & 0xDF * ONES, 0xC2);
-    let found = found & 0x80 * ONES;
+        below(word, 0x20) | is(word, b'"'.into()) | is(word, b'\\'.into()) | is(word & (0xDF * ONES), 0xC2);
+    let found = found & (0x80 * ONES);
     (found != 0).then_some(found.trailing_zeros() as usize / 8)
 }

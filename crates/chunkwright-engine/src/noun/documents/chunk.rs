@@ -68,7 +68,7 @@ impl Documents {
             let document = cutting.cut(source, |made| {
                 let (record, to) = match made {
                     Made::Chunk(lines, chunk) => (lines.record(chunk), &mut chunks),
-                    Made::Summary(record) => (record, &mut summaries),
+                    Made::Summary(record) => (*record, &mut summaries),
                 };
                 let tokens = record.token_count as usize;
                 to.push(record);
@@ -88,10 +88,11 @@ impl Documents {
     /// # Errors
     ///
     /// Those of `emit`, and [`Error::Cancelled`].
+    #[expect(clippy::missing_panics_doc, reason = "a record is of plain values, which are JSON")]
     pub fn write_chunks<E: From<Error>>(
         &mut self,
         request: ChunkRequest,
-        write: Option<impl Fn(&Record, &mut Vec<u8>) + Sync>,
+        write: Option<&(impl Fn(&Record, &mut Vec<u8>) + Sync)>,
         emit: impl FnMut(Option<Written>) -> Result<(), E>,
     ) -> Result<(), E> {
         let cutting = Cutting::of(self, request);
@@ -102,12 +103,12 @@ impl Documents {
             let mut chunks = 0;
             cutting.cut(source, |made| {
                 chunks += usize::from(matches!(made, Made::Chunk(..)));
-                let tokens = match (made, &write) {
+                let tokens = match (made, write) {
                     (Made::Chunk(lines, chunk), None) => lines.add(chunk, &mut bytes),
                     (made, write) => {
                         let record = match made {
                             Made::Chunk(lines, chunk) => lines.record(chunk),
-                            Made::Summary(record) => record,
+                            Made::Summary(record) => *record,
                         };
                         match write {
                             Some(write) => write(&record, &mut bytes),
@@ -160,7 +161,7 @@ impl Cutting {
             if self.request.summaries {
                 let summaries = self.chunker.summaries(&document);
                 let records = self.chunker.summary_records(&document, &summaries, &context);
-                records.into_iter().map_while(|record| take(Made::Summary(record))).for_each(drop);
+                records.into_iter().map_while(|record| take(Made::Summary(Box::new(record)))).for_each(drop);
             }
         }
         drop(lines);
@@ -173,5 +174,5 @@ impl Cutting {
 enum Made<'a> {
     /// A chunk, and what writes its record.
     Chunk(&'a RecordLines<'a>, ChunkIn<'a>),
-    Summary(Record),
+    Summary(Box<Record>),
 }
