@@ -1,5 +1,7 @@
 //! multilingual-e5-small: one small encoder for a hundred languages.
 
+mod centre;
+
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -9,13 +11,14 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rayon::prelude::*;
 
+use self::centre::Centre;
 use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::bert::{Bert, Layer, Norm, WordTable};
 use crate::counters::XlmRoberta;
 use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{Head, dequantize};
 use crate::int8::{COLUMNS, Weights};
-use crate::late::{Centre, Tokens};
+use crate::late::Tokens;
 use crate::vectors::normalized;
 use crate::xlm_r::{Vocabulary, XlmR};
 
