@@ -42,7 +42,7 @@ pub struct CacheUsage {
     pub model: Option<String>,
     /// Number of entries.
     pub entries: usize,
-    /// Their size, without the engine's bookkeeping.
+    /// Their size, without codes of tokens and the engine's bookkeeping.
     pub bytes: u64,
     /// Entries that some chunk needs; always all of the notes, since nothing says which.
     pub used: usize,

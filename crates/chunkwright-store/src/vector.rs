@@ -62,7 +62,7 @@ impl Vector {
     /// Bytes of its numbers as they are stored.
     pub(super) fn bytes(&self) -> u64 {
         let sparse = self.sparse.as_deref().map_or(0, |sparse| encode(sparse).len());
-        (4 * self.dense.len() + sparse + self.codes.as_ref().map_or(0, Vec::len)) as u64
+        (4 * self.dense.len() + sparse) as u64
     }
 }
 

@@ -15,12 +15,12 @@ pub(super) const BEST: usize = 50;
 /// What late interaction says of the best chunks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Late {
-    /// Those whose text has codes, best first, with their scores from -1 to 1 by sign.
+    /// Those whose text has codes, best first, with their [scores](late_scores).
     ranking: Vec<Scored>,
 }
 
 impl Late {
-    /// Compares the question, whose tokens have these projected vectors, with the first [`BEST`] of `fused`.
+    /// Compares the question, given by its tokens, with the first [`BEST`] of `fused`.
     pub(super) fn compare(
         store: &dyn Store,
         generation: &Generation,

@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 use chunkwright::ChunkId;
 use chunkwright_index::transfer::{Row, Vectors, export};
 use chunkwright_index::{
-    Answer, Fusion, Hit, Mode, Models, SearchOptions, Stage, StoreError, explain, search,
+    Answer, Fusion, Hit, Mode, Models, SearchOptions, SqliteStore, Stage, StoreError, explain, search,
 };
 use chunkwright_models::text_hash;
+use rusqlite::Connection;
 
 use crate::fixture::{Bag, Fixture, for_each_store, now};
 
@@ -107,6 +108,20 @@ fn what_is_looked_at_is_ordered_by_both_looks_and_every_hit_accounts_for_it() {
             );
         }
     });
+}
+
+#[test]
+fn damaged_codes_are_told_of() {
+    let fixture = corpus("sqlite");
+    let generation = now(&*fixture.store);
+    let file = fixture.store_path().join(SqliteStore::FILE);
+    let change = |statement: &str| Connection::open(&file).unwrap().execute_batch(statement).unwrap();
+    change("UPDATE token_codes SET codes = zeroblob(length(codes)) WHERE vector = 1");
+    change("UPDATE token_codes SET codes = substr(codes, 2) WHERE vector = 2");
+    assert_eq!(fixture.store.check().unwrap().problems, ["2 codes of tokens that are not what was stored"]);
+    let models = Models::embedder(&*fixture.bag);
+    let error = search(&*fixture.store, &generation, models, "ferry leaves", &weighing(0.5)).unwrap_err();
+    assert!(error.to_string().contains("codes of tokens are not what was stored"), "{error}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::vector::Vector;
 use crate::vector::{decode, encode};
 use chunkwright::ChunkId;
 use chunkwright_models::TextHash;
+use chunkwright_models::late::are_codes;
 
 pub(super) fn model_id(connection: &Connection, name: &str) -> Result<Option<(i64, Model)>, StoreError> {
     let query = "SELECT id, dimension, sparse FROM models WHERE name = ?1";
@@ -46,13 +47,34 @@ pub(crate) fn vectors(
 fn vector(row: &Row<'_>) -> Result<Vector, StoreError> {
     let (dense, sparse): (Vec<u8>, Option<Vec<u8>>) = (row.get(0)?, row.get(1)?);
     let sparse = sparse.map(|sparse| weights(&dense, &sparse)).transpose()?;
-    Ok(Vector { dense: numbers(&dense)?.collect(), sparse, codes: row.get(2)? })
+    let codes: Option<Vec<u8>> = row.get(2)?;
+    Ok(Vector { dense: numbers(&dense)?.collect(), sparse, codes: codes.map(codes_of).transpose()? })
 }
 
 /// The table of codes of tokens, created with its first row. Apart from `vectors`, whose rows a dense search reads.
 const CODES: &str = "token_codes";
 const TOKEN_CODES: &str =
     "CREATE TABLE IF NOT EXISTS token_codes (vector INTEGER PRIMARY KEY, codes BLOB NOT NULL)";
+
+/// Codes of tokens as they are stored: themselves and a checksum.
+fn code_bytes(codes: &[u8]) -> Vec<u8> {
+    [codes, &checksum(codes)].concat()
+}
+
+/// The codes that [`code_bytes`] stored.
+///
+/// # Errors
+///
+/// [`StoreError::Damaged`] if the checksum does not match.
+pub(super) fn codes_of(mut bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    match bytes.split_last_chunk::<CHECKSUM>() {
+        Some((codes, stored)) if are_codes(codes) && checksum(codes) == *stored => {
+            bytes.truncate(bytes.len() - CHECKSUM);
+            Ok(bytes)
+        }
+        _ => Err(damaged("codes of tokens are not what was stored")),
+    }
+}
 
 /// The codes of the tokens of chunks, in order; `None` where there are none.
 pub(super) fn codes(
@@ -67,9 +89,21 @@ pub(super) fn codes(
         "SELECT codes FROM chunks JOIN token_codes ON token_codes.vector = chunks.vector
          WHERE generation = ?1 AND chunk_id = ?2",
     )?;
-    let codes =
-        |id: &ChunkId| statement.query_row(params![generation.number, id.0], |row| row.get(0)).optional();
-    Ok(ids.iter().map(codes).collect::<Result<_, _>>()?)
+    let codes = |id: &ChunkId| {
+        let found = statement.query_row(params![generation.number, id.0], |row| row.get(0)).optional()?;
+        found.map(codes_of).transpose()
+    };
+    ids.iter().map(codes).collect()
+}
+
+/// The number of codes that are not what was stored.
+pub(super) fn damaged_codes(connection: &Connection) -> Result<usize, StoreError> {
+    if !has_table(connection, CODES)? {
+        return Ok(0);
+    }
+    let mut statement = connection.prepare("SELECT codes FROM token_codes")?;
+    let codes = statement.query_map([], |row| row.get(0))?;
+    codes.map(|codes| Ok(usize::from(codes_of(codes?).is_err()))).sum()
 }
 
 /// Removes the codes of vectors that are gone.
@@ -161,7 +195,9 @@ pub(crate) fn put_vectors(
         let is_new = statement.execute(params![id, hash, dense, sparse])? == 1;
         if let Some(codes) = vector.codes.as_deref().filter(|_| is_new) {
             let put = "INSERT INTO token_codes (vector, codes) VALUES (?1, ?2)";
-            connection.prepare_cached(put)?.execute(params![connection.last_insert_rowid(), codes])?;
+            connection
+                .prepare_cached(put)?
+                .execute(params![connection.last_insert_rowid(), code_bytes(codes)])?;
         }
     }
     Ok(((), Commit::Yes))

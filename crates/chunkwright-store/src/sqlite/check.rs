@@ -126,6 +126,10 @@ pub(super) fn check(connection: &Connection, collection: Option<&str>) -> Result
     if damaged > 0 {
         report.problems.push(format!("{damaged} vectors that are not what was stored"));
     }
+    let damaged = cache::damaged_codes(connection)?;
+    if damaged > 0 {
+        report.problems.push(format!("{damaged} codes of tokens that are not what was stored"));
+    }
     Ok(report)
 }
 
