@@ -197,13 +197,8 @@ pub fn lock(path: &Path) -> Result<File, StoreError> {
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            // Where locks are mandatory, the holder's entry cannot be read.
-            let read = (&lock).take(32).read_to_string(&mut holder);
-            let holder = match (read, holder.trim().parse::<u32>()) {
-                (Ok(_), Ok(process)) => format!("process {process}"),
-                _ => "another process".into(),
-            };
+            let holder =
+                holder(&lock).map_or("another process".into(), |process| format!("process {process}"));
             return Err(StoreError::Locked { path: path.display().to_string(), holder });
         }
         Err(TryLockError::Error(error)) => return Err(io(error)),
@@ -215,6 +210,23 @@ pub fn lock(path: &Path) -> Result<File, StoreError> {
     };
     write(&mut lock).map_err(io)?;
     Ok(lock)
+}
+
+/// The process that holds a lock, by its entry in the file; `None` where locks are mandatory, so that it cannot be read. It
+/// writes the entry just after it took the lock, which another process may see in between.
+fn holder(mut lock: &File) -> Option<u32> {
+    for attempt in 0..20 {
+        if attempt > 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let mut entry = String::new();
+        lock.rewind().ok()?;
+        lock.take(32).read_to_string(&mut entry).ok()?;
+        if let Ok(process) = entry.trim().parse() {
+            return Some(process);
+        }
+    }
+    None
 }
 
 /// Sets up a connection for repeated statements.
