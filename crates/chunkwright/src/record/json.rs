@@ -300,10 +300,8 @@ fn first_special(bytes: &[u8]) -> Option<usize> {
     if let Some(at) = words.iter().enumerate().find_map(special) {
         return Some(at);
     }
-    if let Some(last) = bytes.last_chunk() {
-        return special_in(*last).map(|at| bytes.len() - 8 + at);
-    }
-    rest.iter().position(|byte| matches!(byte, ..0x20 | b'"' | b'\\' | 0xC2 | 0xE2))
+    let at = rest.iter().position(|byte| matches!(byte, ..0x20 | b'"' | b'\\' | 0xC2 | 0xE2))?;
+    Some(8 * words.len() + at)
 }
 
 /// The first such byte of eight.
