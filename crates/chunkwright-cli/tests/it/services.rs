@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -13,18 +14,31 @@ use crate::cli::Folder;
 /// Serves the embeddings of `OpenAI` until the test's process ends: vectors that count letters. Any key but
 /// `Bearer sk-right` is refused and echoed. The address.
 pub(crate) fn serve() -> String {
-    serve_sparse(Arc::default()) + "/v1"
+    serve_paced(Arc::default())
+}
+
+/// As [`serve`]; an answer takes a fifth of a second while it is slow.
+pub(crate) fn serve_paced(slow: Arc<AtomicBool>) -> String {
+    serve_each(move |stream| {
+        if slow.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        answer(stream, &AtomicBool::new(false)).unwrap_or(());
+    }) + "/v1"
+}
+
+/// The address at which this answers one after another.
+fn serve_each(mut answer: impl FnMut(TcpStream) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || listener.incoming().flatten().for_each(&mut answer));
+    url
 }
 
 /// As [`serve`]; beside `/v1` it speaks as Text Embeddings Inference does of a sparse model that weighs letters,
 /// unless it is down. It is given no key there, below `/closed` that of [`SPARSE_KEY`], or refuses and echoes it.
 fn serve_sparse(down: Arc<AtomicBool>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        listener.incoming().flatten().for_each(|stream| answer(stream, &down).unwrap_or(()));
-    });
-    url
+    serve_each(move |stream| answer(stream, &down).unwrap_or(()))
 }
 
 const SPARSE_KEY: &str = "sk-sparse";

@@ -5,11 +5,14 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
 use crate::cli::Folder;
-use crate::docs::{copy, installed_models, link_models};
+use crate::docs::copy;
+use crate::services::serve_paced;
 
 /// Runs its arguments in a terminal of its own: what it reads is typed there, what it writes is shown there.
 const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
@@ -127,29 +130,6 @@ fn markdown_of_a_mixed_repository_becomes_a_parquet_table() {
     assert_eq!(table, json!(expected));
 }
 
-/// Some documents that take a second to embed, and then many short ones, in three languages. How many.
-fn many_notes(folder: &Folder) -> usize {
-    let mut paragraphs = Vec::new();
-    for language in ["en", "zh", "ru"] {
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(examples().join(language)).unwrap().map(|entry| entry.unwrap().path()).collect();
-        files.sort();
-        let text: String = files.iter().map(|file| fs::read_to_string(file).unwrap() + "\n").collect();
-        let of_words = text.split("\n\n").filter(|part| part.len() > 120 && !part.contains(['|', '`', '#']));
-        paragraphs.push(of_words.map(str::to_owned).collect::<Vec<_>>());
-    }
-    let (long, short) = (9, 39);
-    for number in 0..long + short {
-        let of_language = &paragraphs[number % paragraphs.len()];
-        let at = number / paragraphs.len();
-        let length = if number < long { 4 } else { 1 };
-        let text = of_language.iter().cycle().skip(at * 2).take(length).cloned().collect::<Vec<_>>();
-        let note = format!("# {number}\n\n{}\n", text.join("\n\n"));
-        folder.write(&format!("notes/{number:02}.md"), note.as_bytes());
-    }
-    long + short
-}
-
 /// The number before `words` in `text`.
 fn number_before(text: &str, words: &str) -> Option<usize> {
     text.split_once(words)?.0.rsplit([' ', '\u{2591}', '\u{2588}']).next()?.replace(',', "").parse().ok()
@@ -162,11 +142,20 @@ fn row(folder: &Folder, command: &str) -> Value {
 
 #[test]
 fn an_interrupted_run_shows_progress_says_what_is_kept_and_resumes() {
-    let Some(models) = installed_models(&["e5"]) else { return };
-    let folder = Folder::new(&[]);
-    link_models(&folder, &models);
-    let total = many_notes(&folder);
-    let command = ["index", "notes", "--embedder", "e5", "--threads", "1"];
+    let slow = Arc::new(AtomicBool::new(true));
+    let url = serve_paced(Arc::clone(&slow));
+    let folder = Folder::new(&[("ours.key", "sk-right\n")]);
+    let service = format!(
+        "[embedders.ours]\nspec = \"openai:letters\"\nurl = \"{url}\"\nkey_file = \"ours.key\"\n\
+         batch_texts = 1\nconcurrency = 1\n"
+    );
+    folder.write("services.toml", service.as_bytes());
+    let total = 40;
+    for number in 0..total {
+        let note = format!("# Note {number}\n\nПервые слова. 第二个文档。 The words of note {number}.\n");
+        folder.write(&format!("notes/{number:02}.md"), note.as_bytes());
+    }
+    let command = ["index", "notes", "--embedder", "ours", "--config", "services.toml", "--threads", "1"];
     let mut terminal = Terminal::open(&folder, &command);
     let files = format!(" of {total} files; ");
     let bar = terminal.wait_for(|lines| {
@@ -179,6 +168,7 @@ fn an_interrupted_run_shows_progress_says_what_is_kept_and_resumes() {
     assert!(bar.contains(" texts/s, ") && bar.ends_with(" left"), "{bar}");
     terminal.press_ctrl_c();
     let (code, lines) = terminal.end();
+    slow.store(false, Ordering::Relaxed);
     let said = lines.last().unwrap();
     assert_eq!(code, 130, "{said}");
     let kept = number_before(said, &format!(" of {total} files were indexed and are kept")).unwrap();
@@ -192,7 +182,7 @@ fn an_interrupted_run_shows_progress_says_what_is_kept_and_resumes() {
     assert_eq!((&status["documents"], &status["state"]), (&kept.into(), &"building".into()));
     assert_eq!(status["pending"], 0);
     let cache = row(&folder, "cache");
-    assert_eq!((&cache["model"], &cache["entries"]), (&"multilingual-e5-small".into(), &vectors.into()));
+    assert_eq!((&cache["model"], &cache["entries"]), (&"openai:letters@26".into(), &vectors.into()));
 
     let (code, lines) = Terminal::open(&folder, &command).end();
     assert_eq!(code, 0, "{lines:?}");
