@@ -1,11 +1,11 @@
-"""Both servers of the remote stores, for as long as whoever started them is there.
+"""The servers of the remote stores, for as long as whoever started them is there.
 
-Prints two lines as soon as both answer, `CHUNKWRIGHT_QDRANT_URL=qdrant://..` and `CHUNKWRIGHT_CHROMA_URL=chroma://..`,
-and ends when its standard input does: that is the case however the parent ends.
+Prints three lines as soon as all answer, `CHUNKWRIGHT_QDRANT_URL=qdrant://..`, `CHUNKWRIGHT_POSTGRES_URL=postgres://..` and
+`CHUNKWRIGHT_CHROMA_URL=chroma://..`, and ends when its standard input does: that is the case however the parent ends.
 
     python stores.py
 
-Qdrant is `qdrant_shim.py`, which is not the server; Chroma is the server itself.
+Qdrant is `qdrant_shim.py`, which is not the server; PostgreSQL and Chroma are the servers themselves.
 """
 
 import os
@@ -18,6 +18,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+
+import postgres
 
 HOST = "127.0.0.1"
 
@@ -50,7 +52,7 @@ def main():
     programs = pathlib.Path(sys.executable).parent
     quiet = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     quiet["env"] = os.environ | {"ANONYMIZED_TELEMETRY": "False", "DO_NOT_TRACK": "1"}
-    with tempfile.TemporaryDirectory(dir=memory()) as folder:
+    with tempfile.TemporaryDirectory(dir=memory()) as folder, postgres.server(memory()) as database:
         port = free_port()
         command = [programs / "chroma", "run", "--path", folder, "--host", HOST, "--port", str(port)]
         chroma = subprocess.Popen(command, stdout=subprocess.DEVNULL, **quiet)
@@ -58,6 +60,7 @@ def main():
         qdrant = subprocess.Popen(shim, stdout=subprocess.PIPE, text=True, **quiet)
         try:
             print(f"CHUNKWRIGHT_QDRANT_URL=qdrant://{HOST}:{int(qdrant.stdout.readline())}")
+            print(postgres.address(database))
             wait_for(chroma, f"http://{HOST}:{port}/api/v2/heartbeat")
             print(f"CHUNKWRIGHT_CHROMA_URL=chroma://{HOST}:{port}", flush=True)
             sys.stdin.read()

@@ -26,6 +26,9 @@ pub(crate) fn programs() -> Result<PathBuf> {
     ENVIRONMENT.programs()
 }
 
+/// How many servers `tests/servers/stores.py` starts.
+const SERVERS: usize = 3;
+
 /// The running servers of the remote stores. They end when their standard input closes, at the latest when this is
 /// dropped.
 pub(crate) struct Stores {
@@ -34,18 +37,18 @@ pub(crate) struct Stores {
 }
 
 impl Stores {
-    /// Starts the servers, and waits until both answer.
+    /// Starts the servers, and waits until all answer.
     pub(crate) fn start() -> Result<Self> {
         let mut command = Command::new(programs()?.join("python"));
         command.arg(shell::root().join("tests/servers/stores.py"));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut variables = Vec::new();
-        for line in BufReader::new(child.stdout.take().context("it has an output")?).lines().take(2) {
+        for line in BufReader::new(child.stdout.take().context("it has an output")?).lines().take(SERVERS) {
             let line = line?;
             let (name, value) = line.split_once('=').with_context(|| format!("`{line}` is no address"))?;
             variables.push((name.to_owned(), value.to_owned()));
         }
-        ensure!(variables.len() == 2, "`{}` ended before both servers answered", shell::shown(&command));
+        ensure!(variables.len() == SERVERS, "`{}` ended before all servers answered", shell::shown(&command));
         Ok(Self { child, variables })
     }
 

@@ -15,7 +15,7 @@
 //! The crate reads files and a store, and nothing else: no clock, no environment, no configuration, and no network
 //! except through the [`Embedder`](chunkwright_models::Embedder) that it is given.
 //!
-//! Features: one per store (`sqlite`, `qdrant`, `chroma`; the in-memory store is always there), and one per kind of
+//! Features: one per store (`sqlite`, `qdrant`, `chroma`, `postgres`; the in-memory store is always there), and one per kind of
 //! input and model (`office`, `pdf`, `local`, `remote`, sets of languages). All are on by default.
 
 pub mod amend;
@@ -36,7 +36,7 @@ pub mod transfer;
 
 #[cfg(feature = "qdrant")]
 pub use chunkwright_remote::QdrantOptions;
-#[cfg(any(feature = "chroma", feature = "qdrant"))]
+#[cfg(any(feature = "chroma", feature = "postgres", feature = "qdrant"))]
 pub use chunkwright_remote::RemoteStore;
 #[cfg(feature = "chroma")]
 pub use chunkwright_remote::{ChromaOptions, chroma_name};

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(any(feature = "chroma", feature = "qdrant"))]
+#[cfg(any(feature = "chroma", feature = "postgres", feature = "qdrant"))]
 use chunkwright_remote::RemoteStore;
 #[cfg(feature = "sqlite")]
 use chunkwright_store::SqliteStore;
@@ -58,6 +58,13 @@ pub static STORES: &[StoreKind] = &[
         schemes: &["chroma", "chroma+https"],
         open: |place, access| Ok(Arc::new(RemoteStore::open_chroma(place, access)?)),
     },
+    #[cfg(feature = "postgres")]
+    StoreKind {
+        name: "postgres",
+        summary: "PostgreSQL with pgvector, which computes the lexical and the dense ranking; several may write at once",
+        schemes: &["postgres", "postgresql"],
+        open: |place, access| Ok(Arc::new(RemoteStore::open_postgres(place, access)?)),
+    },
 ];
 
 /// Opens the store at `place`: of the kind of its scheme, or in a folder.
@@ -81,7 +88,7 @@ pub fn open_store(place: &StoreLocation, access: Access) -> Result<Arc<dyn Store
             [] => "it must be a folder".to_owned(),
             schemes => format!("it must be {folder}one of {}", schemes.join(", ")),
         };
-        StoreError::Location { location: place.address().into(), reason }
+        StoreError::Location { location: place.address(), reason }
     })?;
     (kind.open)(place, access)
 }

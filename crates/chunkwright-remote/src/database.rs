@@ -14,6 +14,17 @@ use chunkwright_store::{DocumentInfo, Filter, Generation, GenerationSpec, NewChu
 
 /// A server that stores entries and points. Every method is idempotent.
 pub(crate) trait Database: Send + Sync + fmt::Debug {
+    /// Runs `work` as one transaction that locks these collections, and the list of collections for an empty name, where
+    /// the server has transactions. What the calling thread asks meanwhile is part of it. `work` may be called several
+    /// times, each from the start.
+    fn transaction(
+        &self,
+        _collections: &[&str],
+        work: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        work()
+    }
+
     /// The entries with these keys, in order; `None` for a missing one.
     fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>, StoreError>;
 

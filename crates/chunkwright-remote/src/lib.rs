@@ -1,9 +1,9 @@
-//! Stores on servers: Qdrant and Chroma, over one protocol.
+//! Stores on servers: Qdrant, Chroma and PostgreSQL, over one protocol.
 //!
 //! [`RemoteStore`] implements [`Store`](chunkwright_store::Store) once, over any `Database`: a server's HTTP interface
-//! (`qdrant`, `chroma`), or, for tests, a map in memory (`double`).
+//! (`qdrant`, `chroma`), SQL (`postgres`), or, for tests, a map in memory (`double`).
 #![cfg_attr(
-    not(all(feature = "chroma", feature = "qdrant")),
+    not(all(feature = "chroma", feature = "postgres", feature = "qdrant")),
     allow(dead_code, unused_imports, reason = "stores that are left out share it with those that are not")
 )]
 
@@ -14,6 +14,8 @@ mod database;
 mod double;
 mod entry;
 mod filter;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "qdrant")]
 mod qdrant;
 mod requests;

@@ -1,4 +1,4 @@
-//! Stores on servers without transactions: [`Store`] implemented once, over any [`Database`].
+//! Stores on servers: [`Store`] implemented once, over any [`Database`], with transactions or without.
 //!
 //! * A generation is a collection of points, one per chunk. A small collection beside them, the catalog, lists the
 //!   generations and, for each document, its live version.
@@ -9,6 +9,8 @@
 //!   is done; a writer that finds it unfinished deletes the points that are not live before it writes.
 //! * Every step is idempotent: ids of points are derived from their content. So a request that timed out and is sent
 //!   again does no harm.
+//! * Where a server has transactions, each of these changes is one, and several processes may write at once. The rest is
+//!   for servers without.
 //! * One process writes to a collection at a time; a lock on the machine keeps its own processes apart, but processes
 //!   on different machines are only assumed to be, since nothing on the server can be locked. Each write leaves a
 //!   number in the generation's entry, and commits only while that number is there; if two commit nevertheless, the one
@@ -20,6 +22,7 @@
 mod catalog;
 mod collections;
 mod documents;
+mod generations;
 mod list;
 mod machine_lock;
 mod plan;
@@ -37,11 +40,11 @@ use chunkwright::{ChunkId, Record};
 
 use crate::database::Database;
 use crate::entry::{self, Entry, Kind};
-use catalog::{CollectionEntry, Counter, GenerationEntry};
+use catalog::CollectionEntry;
 use chunkwright_models::TextHash;
 use chunkwright_store::bm25::TermId;
 use chunkwright_store::documents::{DocumentsBehind, ListedDocuments, Totals};
-use chunkwright_store::error::{check_model, unknown_collection};
+use chunkwright_store::error::unknown_collection;
 use chunkwright_store::index::disk::NoDisk;
 use chunkwright_store::local_cache::SqliteCache;
 use chunkwright_store::name::checked_name;
@@ -104,7 +107,7 @@ impl RemoteStore {
     /// The same store, locked against other writers on this machine if `place` names a lock.
     pub(super) fn locked(mut self, place: &StoreLocation) -> Result<Self, StoreError> {
         if let (Some(folder), Access::Write) = (&place.lock, self.access) {
-            let lock = MachineLock::new(folder, place.address());
+            let lock = MachineLock::new(folder, &place.address());
             lock.claim()?;
             self.lock = Some(lock);
         }
@@ -118,70 +121,28 @@ impl RemoteStore {
         self.lock.as_ref().map_or(Ok(()), MachineLock::claim)
     }
 
+    /// Runs `work` as one transaction with these collections locked, where the server has transactions.
+    fn transaction<T>(
+        &self,
+        collections: &[&str],
+        mut work: impl FnMut() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if self.access != Access::Write {
+            return work();
+        }
+        let mut done = None;
+        self.database.transaction(collections, &mut || {
+            done = Some(work()?);
+            Ok(())
+        })?;
+        Ok(done.expect("a transaction that succeeded has called its work"))
+    }
+
     /// The current generation of every collection, by name.
     fn current(&self) -> Result<HashMap<String, i64>, StoreError> {
         let entries: Vec<CollectionEntry> = self.list(Kind::Collection, "")?;
         Ok(entries.into_iter().map(|entry| (entry.name, entry.current)).collect())
     }
-
-    /// Repairs what a crash left inconsistent between the catalog and the generations on the server.
-    fn repair(
-        &self,
-        known: &[GenerationEntry],
-        collection: &str,
-        current: Option<i64>,
-    ) -> Result<(), StoreError> {
-        sweep::sweep_generations(self, known, collection)?;
-        let is_current = |generation: &&Generation| {
-            generation.collection == collection && Some(generation.number) == current
-        };
-        match known.iter().map(|entry| &entry.generation).find(is_current) {
-            Some(current) if !self.database.is_published(current)? => self.database.publish(current),
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks that no other collection has one of the names that the generation would use on the server.
-    fn check_server_names<'a>(
-        &self,
-        generation: &Generation,
-        known: impl Iterator<Item = &'a Generation>,
-    ) -> Result<(), StoreError> {
-        let names = self.database.names(generation);
-        for other in known.filter(|other| other.collection != generation.collection) {
-            if let Some(physical) = self.database.names(other).into_iter().find(|name| names.contains(name)) {
-                let (name, holder) = (generation.collection.clone(), other.collection.clone());
-                return Err(StoreError::SameName { name, physical, holder });
-            }
-        }
-        Ok(())
-    }
-
-    fn forget_generation(&self, generation: &Generation) -> Result<(), StoreError> {
-        // Its entry goes first, so that no reader sees what a crash leaves.
-        self.database.forget(&[entry::key(Kind::Generation, "", &generation.to_string())])?;
-        let owner = generation.to_string();
-        for kind in [Kind::Document, Kind::Part] {
-            self.database.forget(&self.database.keys(kind, &owner)?)?;
-        }
-        self.database.drop_points(generation)?;
-        self.live.lock().remove(generation);
-        self.indexes.lock().remove(generation);
-        self.columns.lock().remove(generation);
-        self.totals.forget(generation.number);
-        Ok(())
-    }
-}
-
-/// The newest generation that matches `spec` and whose terms are current. Generations without an entry of their
-/// collection are left from a crash.
-fn fitting(known: &[GenerationEntry], collection: &str, spec: &GenerationSpec) -> Option<Generation> {
-    let fits = |entry: &&GenerationEntry| {
-        let Generation { collection: of, spec: described, .. } = &entry.generation;
-        of == collection && described == spec && entry.has_our_terms()
-    };
-    let fitting = known.iter().filter(fits).max_by_key(|entry| entry.generation.number);
-    fitting.map(|entry| entry.generation.clone())
 }
 
 /// Overlays per request to the server.
@@ -210,60 +171,12 @@ impl GenerationStore for RemoteStore {
 
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
         let collection = &*checked_name(collection)?;
-        let known: Vec<GenerationEntry> = self.list(Kind::Generation, "")?;
-        let all = self.current()?;
-        let current = all.get(collection).copied();
-        let found = current.and_then(|_| fitting(&known, collection, spec));
-        if self.access == Access::Write {
-            self.repair(&known, collection, current)?;
-        }
-        if let Some(found) = found {
-            return Ok(found);
-        }
-        self.writable()?;
-        if current.is_none() {
-            // Left over from a crash.
-            for entry in known.iter().filter(|entry| entry.generation.collection == collection) {
-                self.forget_generation(&entry.generation)?;
-            }
-            self.database.forget(&self.database.keys(Kind::Overlay, collection)?)?;
-            self.database.forget(&[entry::key(Kind::Runs, "", collection)])?;
-        }
-        if let Some(model) = &spec.model {
-            let models = known.iter().filter_map(|entry| entry.generation.spec.model.as_ref());
-            let mut stored = models.filter(|stored| stored.name == model.name);
-            stored.try_for_each(|stored| check_model(stored, model))?;
-        }
-        let counter = entry::key(Kind::Store, "", "counter");
-        let number = self.entry::<Counter>(&counter)?.map_or(0, |counter| counter.last_generation) + 1;
-        let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
-        let others = known.iter().map(|entry| &entry.generation);
-        self.check_server_names(&generation, others.filter(|other| all.contains_key(&other.collection)))?;
-        if current.is_none() && self.database.foreign(collection)?.is_some() {
-            return Err(StoreError::Foreign { name: collection.into() });
-        }
-        self.database.put(&[Entry::new(
-            Kind::Store,
-            "",
-            "counter",
-            &Counter { last_generation: number },
-        )?])?;
-        self.database.create_points(&generation)?;
-        self.database.put(&[GenerationEntry::new(&generation).entry()?])?;
-        if current.is_none() {
-            self.database.put(&[CollectionEntry::of(&generation).entry()?])?;
-            self.database.publish(&generation)?;
-        }
-        Ok(generation)
+        self.transaction(&["", collection], || self.begin_generation(collection, spec))
     }
 
     fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
         self.writable()?;
-        let entry = self.generation_entry(generation)?;
-        self.database.put(&[GenerationEntry { was_current: true, ..entry }.entry()?])?;
-        // A single point: a reader sees the previous generation or this one.
-        self.database.put(&[CollectionEntry::of(generation).entry()?])?;
-        self.database.publish(generation)
+        self.transaction(&["", &generation.collection], || self.switch_generation(generation))
     }
 
     fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError> {
@@ -272,20 +185,7 @@ impl GenerationStore for RemoteStore {
 
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
         self.writable()?;
-        let key = entry::key(Kind::Collection, "", &generation.collection);
-        let entry = self.collection_entry(&generation.collection)?;
-        if entry.is_none_or(|entry| entry.current != generation.number) {
-            return self.forget_generation(generation);
-        }
-        self.database.withdraw(&generation.collection)?;
-        self.database.forget(&[key, entry::key(Kind::Runs, "", &generation.collection)])?;
-        self.database.forget(&self.database.keys(Kind::Overlay, &generation.collection)?)?;
-        for entry in self.list::<GenerationEntry>(Kind::Generation, "")? {
-            if entry.generation.collection == generation.collection {
-                self.forget_generation(&entry.generation)?;
-            }
-        }
-        Ok(())
+        self.transaction(&["", &generation.collection], || self.remove_generation(generation))
     }
 }
 
@@ -295,7 +195,7 @@ impl DocumentStore for RemoteStore {
         if generation.number == FOREIGN {
             return Err(StoreError::Foreign { name: generation.collection.clone() });
         }
-        plan::write(self, generation, changes)
+        self.transaction(&[&generation.collection], || plan::write(self, generation, changes))
     }
 
     fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {
@@ -430,15 +330,18 @@ impl OverlayStore for RemoteStore {
         }
         let (gone, kept): (Vec<&Overlay>, Vec<&Overlay>) =
             overlays.iter().partition(|overlay| overlay.is_empty());
-        for kept in kept.chunks(OVERLAYS_AT_ONCE) {
-            let entry =
-                |overlay: &&Overlay| Entry::new(Kind::Overlay, collection, &overlay.chunk_id, *overlay);
-            self.database.put(&kept.iter().map(entry).collect::<Result<Vec<_>, _>>()?)?;
-        }
-        for gone in gone.chunks(OVERLAYS_AT_ONCE) {
-            let key = |overlay: &&Overlay| entry::key(Kind::Overlay, collection, &overlay.chunk_id);
-            self.database.forget(&gone.iter().map(key).collect::<Vec<_>>())?;
-        }
+        self.transaction(&[collection], || {
+            for kept in kept.chunks(OVERLAYS_AT_ONCE) {
+                let entry =
+                    |overlay: &&Overlay| Entry::new(Kind::Overlay, collection, &overlay.chunk_id, *overlay);
+                self.database.put(&kept.iter().map(entry).collect::<Result<Vec<_>, _>>()?)?;
+            }
+            for gone in gone.chunks(OVERLAYS_AT_ONCE) {
+                let key = |overlay: &&Overlay| entry::key(Kind::Overlay, collection, &overlay.chunk_id);
+                self.database.forget(&gone.iter().map(key).collect::<Vec<_>>())?;
+            }
+            Ok(())
+        })?;
         self.overlays_revision.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
@@ -455,14 +358,16 @@ impl OverlayStore for RemoteStore {
     fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError> {
         self.writable()?;
         let name = &*normalized_name(collection);
-        if self.collection_entry(name)?.is_none() {
-            return Ok(());
-        }
-        let mut runs = self.runs(name)?;
-        let number = runs.first().map_or(1, |last| last.number + 1);
-        runs.insert(0, PastRun { number, ..run.clone() });
-        runs.truncate(PastRun::KEPT);
-        self.database.put(&[Entry::new(Kind::Runs, "", name, &runs)?])
+        self.transaction(&[name], || {
+            if self.collection_entry(name)?.is_none() {
+                return Ok(());
+            }
+            let mut runs = self.runs(name)?;
+            let number = runs.first().map_or(1, |last| last.number + 1);
+            runs.insert(0, PastRun { number, ..run.clone() });
+            runs.truncate(PastRun::KEPT);
+            self.database.put(&[Entry::new(Kind::Runs, "", name, &runs)?])
+        })
     }
 }
 

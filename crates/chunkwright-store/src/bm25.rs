@@ -210,7 +210,7 @@ pub(crate) fn weight(count: u32, norm: f64) -> f64 {
 
 /// Inverse document frequency of a term that `having` of `all` texts have, as Lucene, Qdrant and others compute it;
 /// never negative.
-pub(crate) fn idf(all: usize, having: usize) -> f64 {
+pub fn idf(all: usize, having: usize) -> f64 {
     let (all, having) = (all as f64, having as f64);
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
 }

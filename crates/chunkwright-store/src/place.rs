@@ -1,5 +1,6 @@
 //! The location of a store, as users write it: a folder, or the address of a server.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use chunkwright_http::{HttpOptions, Secret};
@@ -7,7 +8,7 @@ use chunkwright_http::{HttpOptions, Secret};
 use crate::error::StoreError;
 
 /// The location of a store, with the options to open it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StoreLocation {
     /// A folder, or an address such as `qdrant://HOST:6333?prefix=team_`.
     pub location: String,
@@ -22,6 +23,12 @@ pub struct StoreLocation {
     /// Most bytes of what searches read of a folder's store that stay in memory, posting lists and vectors. What they
     /// need of every chunk comes on top: about 100 bytes, and a bit for each dimension of its vector.
     pub memory: u64,
+}
+
+impl fmt::Debug for StoreLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreLocation").field("address", &self.address()).finish_non_exhaustive()
+    }
 }
 
 impl Default for StoreLocation {
@@ -56,14 +63,18 @@ impl StoreLocation {
         self.location.split_once("://").map(|(scheme, _)| scheme)
     }
 
-    /// The address without its options, for messages and for telling stores apart.
-    pub fn address(&self) -> &str {
-        self.location.split('?').next().unwrap_or_default()
+    /// The address without its options and without a user and password, for messages.
+    pub fn address(&self) -> String {
+        let Some((scheme, rest)) = self.location.split_once("://") else { return self.location.clone() };
+        // A password may have a `?` in it.
+        let rest = rest.split_once('@').map_or(rest, |(_, rest)| rest);
+        format!("{scheme}://{}", rest.split('?').next().unwrap_or_default())
     }
 
     /// The HTTP address, with `port` added if it has none and TLS does not imply one.
     pub fn url(&self, port: u16) -> String {
-        let (scheme, rest) = self.address().split_once("://").unwrap_or(("", self.address()));
+        let address = self.location.split('?').next().unwrap_or_default();
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
         let secure = scheme.ends_with("+https");
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let has_port = host.rsplit(':').next().is_some_and(|end| end.parse::<u16>().is_ok());
@@ -81,7 +92,7 @@ impl StoreLocation {
     /// The error for an unknown option, or one with a wrong value.
     pub fn wrong_option(&self, name: &str, right: &str) -> StoreError {
         let reason = format!("the option `{name}` is not understood; {right}");
-        StoreError::Location { location: self.address().into(), reason }
+        StoreError::Location { location: self.address(), reason }
     }
 }
 
@@ -112,6 +123,20 @@ mod tests {
         ] {
             let place = StoreLocation { location: location.into(), ..StoreLocation::default() };
             assert_eq!(place.url(6333), url);
+        }
+    }
+
+    #[test]
+    fn no_password_in_an_address_is_shown() {
+        for (location, shown) in [
+            ("postgres://me:secret@h/db?schema=a", "postgres://h/db"),
+            ("postgres://me:sec?ret@h/db", "postgres://h/db"),
+            ("postgres:///db?host=/run&password=secret", "postgres:///db"),
+            ("/a?b", "/a?b"),
+        ] {
+            let place = StoreLocation { location: location.into(), ..StoreLocation::default() };
+            assert_eq!(place.address(), shown);
+            assert!(!format!("{place:?}").contains("sec"));
         }
     }
 }

@@ -239,7 +239,7 @@ impl Engine {
     ///
     /// A key of the store that cannot be read.
     pub fn store_name(&self) -> Result<String, Error> {
-        Ok(models::place(&self.inner.settings)?.address().to_owned())
+        Ok(models::place(&self.inner.settings)?.address())
     }
 
     /// The folder of a store that is not on a server.

@@ -95,7 +95,7 @@ impl Engine {
 
     fn store_found(&self) -> Result<Vec<Finding>, Error> {
         let place = models::place(self.settings())?;
-        let name = place.address().to_owned();
+        let name = place.address();
         let store = |state, note: String| finding("store", &name, state, note);
         let checked = open_store(&place, Access::Read).and_then(|store| store.check());
         Ok(match checked {

@@ -1,7 +1,8 @@
 //! Collections on a server: their names come from the catalog, the counts of a page from the entries of documents.
 
 use super::catalog::{CollectionEntry, DocumentEntry, GenerationEntry};
-use super::{FOREIGN, RemoteStore, fitting};
+use super::generations::fitting;
+use super::{FOREIGN, RemoteStore};
 use crate::entry::{self, Kind};
 use chunkwright_store::error::{no_collection, unknown_generation};
 use chunkwright_store::name::parse_name;

@@ -278,6 +278,10 @@ fn a_collection_of_qdrant_that_another_program_made_can_be_searched_and_not_writ
 #[test]
 fn collections_of_two_stores_that_would_have_one_name_are_told_apart() {
     crate::remote::for_each_server(|url| {
+        // A store is a schema of its own there.
+        if url.starts_with("postgres") {
+            return;
+        }
         let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
         let open = |prefix: &str| crate::remote::open(url, prefix, folder.path(), 1);
         open(&prefix).begin("x-1", &GenerationSpec::default()).unwrap();

@@ -27,6 +27,9 @@ pub(crate) fn location(kind: &str) -> Option<String> {
 /// The address of a store of its own on the server at `url`, which may be reached by a proxy.
 pub(crate) fn on_server(url: &str, prefix: &str) -> String {
     static DATABASE: OnceLock<String> = OnceLock::new();
+    if url.starts_with("postgres") {
+        return format!("{url}{}schema={prefix}-", if url.contains('?') { '&' } else { '?' });
+    }
     let location = format!("{url}?prefix={prefix}-");
     if !url.starts_with("chroma") {
         return location;

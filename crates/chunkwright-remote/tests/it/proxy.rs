@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -34,7 +36,18 @@ pub(crate) struct Proxy {
     answered: Arc<AtomicUsize>,
     between: Between,
     rewrite: Rewrite,
+    protocol: Protocol,
 }
+
+/// What is spoken with a server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    Http,
+    Postgres,
+}
+
+/// Both directions of a connection.
+type Wire = (BufReader<Box<dyn Read>>, Box<dyn Write>);
 
 /// What is written in requests in place of what, as long.
 type Rewrite = Arc<Mutex<Option<[String; 2]>>>;
@@ -43,9 +56,11 @@ type Rewrite = Arc<Mutex<Option<[String; 2]>>>;
 type Between = Arc<Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>>;
 
 impl Proxy {
-    /// Stands before the server at `url`, such as `qdrant://127.0.0.1:1`.
+    /// Stands before the server at `url`, such as `qdrant://127.0.0.1:1`, or `postgres://postgres@/postgres?host=` and a
+    /// folder.
     pub(crate) fn before(url: &str) -> Self {
-        let server = url.split_once("://").unwrap().1.to_owned();
+        let is_postgres = url.starts_with("postgres");
+        let server = url.rsplit_once(if is_postgres { "host=" } else { "://" }).unwrap().1.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let proxy = Self {
             address: listener.local_addr().unwrap(),
@@ -53,6 +68,7 @@ impl Proxy {
             answered: Arc::default(),
             between: Between::default(),
             rewrite: Rewrite::default(),
+            protocol: if is_postgres { Protocol::Postgres } else { Protocol::Http },
         };
         let own = proxy.clone();
         std::thread::spawn(move || {
@@ -66,7 +82,10 @@ impl Proxy {
 
     /// Its own address, with the scheme of `url`.
     pub(crate) fn url(&self, url: &str) -> String {
-        format!("{}://{}", url.split_once("://").unwrap().0, self.address)
+        match self.protocol {
+            Protocol::Http => format!("{}://{}", url.split_once("://").unwrap().0, self.address),
+            Protocol::Postgres => format!("postgres://postgres@{}/postgres?sslmode=disable", self.address),
+        }
     }
 
     /// Fails so from now on; requests are counted anew.
@@ -98,16 +117,25 @@ impl Proxy {
 
     /// Passes requests of one connection on, until one fails or the client ends.
     fn serve(&self, client: TcpStream, server: &str) -> Option<()> {
-        client.set_nodelay(true).ok()?;
-        let server = TcpStream::connect(server).ok()?;
-        server.set_nodelay(true).ok()?;
-        let (mut client_in, mut client_out) = (BufReader::new(client.try_clone().ok()?), client);
-        let (mut server_in, mut server_out) = (BufReader::new(server.try_clone().ok()?), server);
+        let (mut client_in, mut client_out) = tcp(client)?;
+        let (mut server_in, mut server_out) = match self.protocol {
+            Protocol::Http => tcp(TcpStream::connect(server).ok()?)?,
+            Protocol::Postgres => socket(server)?,
+        };
+        // The first message of a connection has no letter.
+        let mut is_first = true;
         loop {
-            let mut request = message(&mut client_in)?;
+            let mut request = match self.protocol {
+                Protocol::Http => message(&mut client_in)?,
+                Protocol::Postgres if is_first => body(&mut client_in)?,
+                Protocol::Postgres => messages(&mut client_in, b"QSX"),
+            };
+            if request.is_empty() {
+                return None;
+            }
+            is_first = false;
             if let Some([what, by]) = &*self.rewrite.lock().unwrap() {
-                let text = String::from_utf8(request).ok()?;
-                request = text.replace(what, by).into_bytes();
+                replace(&mut request, what.as_bytes(), by.as_bytes());
             }
             let (fault, at) = {
                 let mut state = self.state.lock().unwrap();
@@ -129,7 +157,10 @@ impl Proxy {
                 continue;
             }
             server_out.write_all(&request).ok()?;
-            let answer = message(&mut server_in)?;
+            let answer = match self.protocol {
+                Protocol::Http => message(&mut server_in)?,
+                Protocol::Postgres => messages(&mut server_in, b"Z"),
+            };
             if matches!(fault, Fault::UnansweredFrom(from) | Fault::Unanswered(from) if at == from) {
                 return None;
             }
@@ -139,7 +170,57 @@ impl Proxy {
     }
 }
 
-/// A request or an answer, whole.
+fn tcp(stream: TcpStream) -> Option<Wire> {
+    stream.set_nodelay(true).ok()?;
+    Some((BufReader::new(Box::new(stream.try_clone().ok()?)), Box::new(stream)))
+}
+
+/// The socket of PostgreSQL in a folder.
+#[cfg(unix)]
+fn socket(folder: &str) -> Option<Wire> {
+    let socket = UnixStream::connect(format!("{folder}/.s.PGSQL.5432")).ok()?;
+    Some((BufReader::new(Box::new(socket.try_clone().ok()?)), Box::new(socket)))
+}
+
+#[cfg(not(unix))]
+fn socket(_: &str) -> Option<Wire> {
+    None
+}
+
+/// Writes `by` wherever `what` is.
+fn replace(bytes: &mut [u8], what: &[u8], by: &[u8]) {
+    for at in 0..(bytes.len() + 1).saturating_sub(what.len()) {
+        if bytes[at..].starts_with(what) {
+            bytes[at..at + by.len()].copy_from_slice(by);
+        }
+    }
+}
+
+/// Messages of PostgreSQL up to one of a letter in `last`, or the end of the connection.
+fn messages(from: &mut impl Read, last: &[u8]) -> Vec<u8> {
+    let (mut all, mut letter) = (Vec::new(), [0]);
+    while from.read_exact(&mut letter).is_ok() {
+        all.extend(letter);
+        let Some(body) = body(from) else { break };
+        all.extend(body);
+        if last.contains(&letter[0]) {
+            break;
+        }
+    }
+    all
+}
+
+/// A message of PostgreSQL without its letter: its length, and as many bytes.
+fn body(from: &mut impl Read) -> Option<Vec<u8>> {
+    let mut length = [0; 4];
+    from.read_exact(&mut length).ok()?;
+    let mut body = vec![0; u32::from_be_bytes(length) as usize];
+    body[..4].copy_from_slice(&length);
+    from.read_exact(&mut body[4..]).ok()?;
+    Some(body)
+}
+
+/// A request or an answer of HTTP, whole.
 fn message(from: &mut impl BufRead) -> Option<Vec<u8>> {
     let (mut message, mut length) = (Vec::new(), 0);
     loop {

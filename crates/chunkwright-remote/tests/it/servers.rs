@@ -15,7 +15,7 @@ fn own() -> &'static [String] {
         command.arg(scripts().join("stores.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
         let child = Box::leak(Box::new(command.spawn().unwrap()));
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        lines.take(2).map(Result::unwrap).collect()
+        lines.take(3).map(Result::unwrap).collect()
     })
 }
 
@@ -24,6 +24,7 @@ pub(crate) fn url(kind: &str) -> Option<String> {
     let variable = match kind {
         "qdrant" => "CHUNKWRIGHT_QDRANT_URL",
         "chroma" => "CHUNKWRIGHT_CHROMA_URL",
+        "postgres" => "CHUNKWRIGHT_POSTGRES_URL",
         _ => return None,
     };
     let said = |line: &String| line.strip_prefix(variable)?.strip_prefix('=').map(str::to_owned);

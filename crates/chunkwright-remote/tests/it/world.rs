@@ -86,6 +86,7 @@ impl World {
     /// Writes `by` in place of `what` in the JSON of every entry that is put from now on.
     pub(crate) fn rewrite(&self, what: &str, by: &str) {
         match self {
+            Self::Server { url, proxy, .. } if url.starts_with("postgres") => proxy.rewrite(what, by),
             // Entries are JSON in JSON there.
             Self::Server { proxy, .. } => proxy.rewrite(&what.replace('"', "\\\""), &by.replace('"', "\\\"")),
             Self::Double(double) => double.rewrite(what, by),

@@ -1,0 +1,137 @@
+//! The tables of a store: all in one schema, which is a store of its own.
+//!
+//! | Table | Rows |
+//! |---|---|
+//! | `chunkwright_layout` | one: the version of this layout |
+//! | `chunkwright_entries` | the catalog: collections, generations, documents with their texts, changes made by hand |
+//! | `chunks_N` | the chunks of generation N |
+//! | `terms_N` | in how many of them each term is; under -1, how many there are |
+
+use postgres::{Client, Error};
+
+use super::pool::Link;
+use chunkwright_store::StoreError;
+
+/// The version of the layout. Another one must be made of the one before by [`create`].
+const VERSION: i32 = 1;
+
+/// The version of pgvector that has all that is asked of it: `sparsevec` since 0.7, scans that go on since 0.8.
+const PGVECTOR: (u32, u32) = (0, 8);
+
+/// What `hnsw` indexes at most.
+pub(super) const MOST_INDEXED: usize = 2_000;
+
+/// Makes a new connection find the extension, and checks it and the layout; returns the schema as SQL quotes it.
+pub(super) fn open(
+    client: &mut Client,
+    schema: Option<&str>,
+    place: &str,
+) -> Result<Result<String, StoreError>, Error> {
+    let refused = |reason: String| Ok(Err(StoreError::Location { location: place.to_owned(), reason }));
+    let found = client.query_one(
+        "SELECT current_database()::text, current_setting('server_version_num')::int, \
+         (SELECT extversion::text FROM pg_extension WHERE extname = 'vector'), \
+         set_config('search_path', quote_ident(coalesce($1, current_schema(), 'public')) || coalesce((SELECT ', ' || quote_ident(n.nspname) \
+         FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'), ''), false), \
+         quote_ident(coalesce($1, current_schema(), 'public'))",
+        &[&schema],
+    )?;
+    let (database, server): (String, i32) = (found.get(0), found.get(1));
+    if server < 150_000 {
+        return refused(format!("its server is PostgreSQL {}; 15 or newer is needed", server / 10_000));
+    }
+    let Some(version) = found.get::<_, Option<String>>(2) else {
+        return refused(format!(
+            "database `{database}` lacks the extension pgvector; a superuser, or at a provider the role that it names for extensions, \
+             runs `CREATE EXTENSION vector` in it once"
+        ));
+    };
+    let mut numbers = version.split('.').map_while(|number| number.parse::<u32>().ok());
+    if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < PGVECTOR {
+        return refused(format!(
+            "database `{database}` has pgvector {version}; 0.8 or newer is needed: install it and run `ALTER EXTENSION vector UPDATE`"
+        ));
+    }
+    // A search that a filter leaves too few of goes on; the sum of an index's guesses is wide, as searches ask for hundreds.
+    client.batch_execute(
+        "SET standard_conforming_strings = on; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 200; \
+         SET client_min_messages = warning",
+    )?;
+    let schema: String = found.get(4);
+    let layout = version_of(client, &schema)?.unwrap_or(VERSION);
+    if layout != VERSION {
+        return Ok(Err(StoreError::Layout { found: layout.into(), expected: VERSION.into() }));
+    }
+    Ok(Ok(schema))
+}
+
+/// Returns whether a table or index exists in the schema.
+fn is_there(client: &mut Client, schema: &str, name: &str) -> Result<bool, Error> {
+    let path = format!("{schema}.{name}");
+    client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&path]).map(|row| row.get(0))
+}
+
+/// The version of the layout in the schema; `None` if nothing was stored yet.
+fn version_of(client: &mut Client, schema: &str) -> Result<Option<i32>, Error> {
+    if !is_there(client, schema, "chunkwright_layout")? {
+        return Ok(None);
+    }
+    let version = format!("SELECT max(version) FROM {schema}.chunkwright_layout");
+    client.query_one(&version, &[]).map(|row| row.get(0))
+}
+
+/// Creates the schema and the tables that every store has, unless they exist.
+pub(super) fn create(link: &mut Link) -> Result<(), Error> {
+    let s = link.schema.clone();
+    if version_of(link, &s)?.is_some() {
+        return Ok(());
+    }
+    if !link.query_one("SELECT to_regnamespace($1) IS NOT NULL", &[&s])?.get::<_, bool>(0) {
+        link.batch_execute(&format!("CREATE SCHEMA {s}"))?;
+    }
+    link.batch_execute(&format!(
+        "CREATE TABLE {s}.chunkwright_layout (version int NOT NULL);
+         INSERT INTO {s}.chunkwright_layout VALUES ({VERSION});
+         CREATE TABLE {s}.chunkwright_entries (
+             id uuid PRIMARY KEY, kind text NOT NULL, owner text NOT NULL, key text NOT NULL, value bytea NOT NULL
+         );
+         CREATE INDEX chunkwright_entries_of ON {s}.chunkwright_entries (kind, owner);"
+    ))
+}
+
+/// Creates the tables of a generation, unless they exist. `dimension` is that of its vectors.
+pub(super) fn create_generation(link: &mut Link, number: i64, dimension: usize) -> Result<(), Error> {
+    let s = link.schema.clone();
+    // What searches compare stays in the row, and what is only shown goes out of it.
+    link.batch_execute(&format!(
+        "CREATE TABLE IF NOT EXISTS {s}.chunks_{number} (
+             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+             version bigint NOT NULL, place int NOT NULL, chunk_id uuid NOT NULL, text_hash uuid NOT NULL,
+             enabled bool NOT NULL, doc_id text NOT NULL, category text NOT NULL, language text NOT NULL,
+             content_type text NOT NULL, artifact text NOT NULL, symbols text[] NOT NULL,
+             vector vector({dimension}), words sparsevec NOT NULL, word_ids int[] NOT NULL,
+             weights sparsevec, sparse bytea, terms bytea NOT NULL, content text NOT NULL, record jsonb NOT NULL, exact bytea
+         ) WITH (toast_tuple_target = 256);
+         ALTER TABLE {s}.chunks_{number} ALTER vector SET STORAGE MAIN, ALTER words SET STORAGE MAIN,
+             ALTER terms SET STORAGE EXTERNAL;
+         CREATE UNIQUE INDEX IF NOT EXISTS chunks_{number}_place ON {s}.chunks_{number} (version, place);
+         CREATE INDEX IF NOT EXISTS chunks_{number}_chunk ON {s}.chunks_{number} (chunk_id);
+         CREATE INDEX IF NOT EXISTS chunks_{number}_document ON {s}.chunks_{number} USING hash (doc_id);
+         CREATE INDEX IF NOT EXISTS chunks_{number}_kind ON {s}.chunks_{number} (category, language, content_type);
+         CREATE INDEX IF NOT EXISTS chunks_{number}_words ON {s}.chunks_{number} USING gin (word_ids);
+         CREATE INDEX IF NOT EXISTS chunks_{number}_symbols ON {s}.chunks_{number} USING gin (symbols);
+         CREATE TABLE IF NOT EXISTS {s}.terms_{number} (term int PRIMARY KEY, chunks bigint NOT NULL) WITH (fillfactor = 70);"
+    ))
+}
+
+/// Builds the approximate index of a generation's vectors, unless it exists.
+pub(super) fn index_vectors(link: &mut Link, number: i64) -> Result<(), Error> {
+    let s = link.schema.clone();
+    if is_there(link, &s, &format!("chunks_{number}_vector"))? {
+        return Ok(());
+    }
+    link.batch_execute(&format!(
+        "SET LOCAL statement_timeout = 0;
+         CREATE INDEX chunks_{number}_vector ON {s}.chunks_{number} USING hnsw (vector vector_ip_ops)"
+    ))
+}

@@ -1,0 +1,139 @@
+//! Rankings in PostgreSQL.
+//!
+//! * **Dense**: by pgvector's HNSW from [`INDEXED`] chunks on, and exact below. Under a filter that few chunks pass,
+//!   exactly those are compared, as an index that finds near ones first would have to look at all others.
+//! * **Lexical**: a GIN index of the ids of terms finds the chunks that have one, and the inner product of a sparse
+//!   vector of weights ranks them. Of 50,000 chunks with 104 terms each, postings as rows take 437 MB and this 96 MB,
+//!   written in 23 and 20 s; queries in words as frequent as those of the texts take 74 and 93 ms in the median, and 186
+//!   and 195 ms at most.
+//! * **Sparse**, by the weights that a model gives: all are compared.
+
+use postgres::types::ToSql;
+
+use super::Postgres;
+use super::filter::DIALECT;
+use super::rows::{self, found, found_columns};
+use super::value::Raw;
+use crate::database::Found;
+use crate::filter::Pushed;
+use chunkwright_store::bm25::{TermId, idf};
+use chunkwright_store::{Filter, Generation, StoreError};
+
+/// The number of chunks from which on vectors are indexed. Comparing as many takes about 10 ms.
+pub(super) const INDEXED: i64 = 10_000;
+
+/// The most chunks that pass a filter and are compared one by one.
+const EXACT: i64 = 20_000;
+
+impl Postgres {
+    pub(super) fn rank_dense(
+        &self,
+        generation: &Generation,
+        query: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, StoreError> {
+        let limit = limit.cast_signed() as i64;
+        let Pushed { condition, is_exact } = DIALECT.push(filter);
+        let condition = format!("{} AND vector IS NOT NULL", condition.as_str().unwrap_or("false"));
+        let number = generation.number;
+        let few = if filter.condition().is_none() {
+            false
+        } else {
+            let count = self.of_points(generation, |link| {
+                let s = &link.schema;
+                let count = format!(
+                    "SELECT count(*) FROM (SELECT FROM {s}.chunks_{number} WHERE {condition} LIMIT {}) few",
+                    EXACT + 1
+                );
+                link.query_one(&count, &[]).map(|row| row.get::<_, i64>(0))
+            })?;
+            count <= EXACT
+        };
+        let columns = found_columns(is_exact);
+        let of = |table: &str, condition: &str| {
+            format!(
+                "SELECT {columns}, vector <#> $1 AS score FROM {table} WHERE {condition} ORDER BY vector <#> $1 LIMIT $2"
+            )
+        };
+        self.ranked(generation, &[&Raw::vector(query), &limit], is_exact, |s| {
+            let table = format!("{s}.chunks_{number}");
+            if few {
+                // `OFFSET` keeps the index of vectors from being used.
+                of(&format!("(SELECT * FROM {table} WHERE {condition} OFFSET 0) few"), "true")
+            } else {
+                of(&table, &condition)
+            }
+        })
+    }
+
+    pub(super) fn rank_lexical(
+        &self,
+        generation: &Generation,
+        terms: &[TermId],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, StoreError> {
+        let limit = limit.cast_signed() as i64;
+        let number = generation.number;
+        let ids = rows::signed(terms);
+        let counted = self.of_points(generation, |link| {
+            let s = &link.schema;
+            let counts =
+                format!("SELECT term, chunks FROM {s}.terms_{number} WHERE term = ANY($1::int[] || -1)");
+            link.query(&counts, &[&ids])
+        })?;
+        let counts: Vec<(i32, i64)> = counted.iter().map(|row| (row.get(0), row.get(1))).collect();
+        let all = counts.iter().find(|(term, _)| *term == -1).map_or(0, |(_, chunks)| *chunks);
+        let having = counts.iter().filter(|(term, _)| *term != -1);
+        let weights = having.map(|&(term, chunks)| {
+            let asked = ids.iter().filter(|id| **id == term).count() as f64;
+            (term.cast_unsigned(), (asked * idf(all as usize, chunks as usize)) as f32)
+        });
+        let query = Raw::terms(weights);
+        let Pushed { condition, is_exact } = DIALECT.push(filter);
+        let condition = condition.as_str().unwrap_or("false").to_owned();
+        let columns = found_columns(is_exact);
+        self.ranked(generation, &[&query, &limit, &ids], is_exact, |s| {
+            format!(
+                "SELECT {columns}, words <#> $1 AS score FROM {s}.chunks_{number} WHERE word_ids && $3 AND {condition} \
+                 ORDER BY score LIMIT $2"
+            )
+        })
+    }
+
+    pub(super) fn rank_sparse(
+        &self,
+        generation: &Generation,
+        query: &[(u32, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, StoreError> {
+        let number = generation.number;
+        let limit = limit.cast_signed() as i64;
+        let Pushed { condition, is_exact } = DIALECT.push(filter);
+        let condition = condition.as_str().unwrap_or("false").to_owned();
+        let columns = found_columns(is_exact);
+        self.ranked(generation, &[&Raw::terms(query.iter().copied()), &limit], is_exact, |s| {
+            format!(
+                "SELECT {columns}, weights <#> $1 AS score FROM {s}.chunks_{number} WHERE weights <#> $1 < 0 AND {condition} \
+                 ORDER BY score LIMIT $2"
+            )
+        })
+    }
+
+    /// Runs a ranking, whose statement is made for a schema.
+    fn ranked(
+        &self,
+        generation: &Generation,
+        parameters: &[&(dyn ToSql + Sync)],
+        is_exact: bool,
+        statement: impl Fn(&str) -> String,
+    ) -> Result<Vec<Found>, StoreError> {
+        let rows = self.of_points(generation, |link| {
+            let statement = statement(&link.schema);
+            link.query(&statement, parameters)
+        })?;
+        rows.iter().map(|row| found(row, is_exact)).collect()
+    }
+}
