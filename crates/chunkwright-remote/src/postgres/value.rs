@@ -49,6 +49,11 @@ impl Raw {
             kept.1 += if is_same { later.1 } else { 0.0 };
             is_same
         });
+        if pairs.len() > MOST_WEIGHTS {
+            pairs.select_nth_unstable_by(MOST_WEIGHTS, |a, b| b.1.total_cmp(&a.1));
+            pairs.truncate(MOST_WEIGHTS);
+            pairs.sort_unstable_by_key(|(at, _)| *at);
+        }
         let mut bytes = Vec::with_capacity(12 + 8 * pairs.len());
         bytes.put_u32(MOST_DIMENSIONS);
         bytes.put_u32(pairs.len() as u32);
@@ -66,6 +71,9 @@ impl Raw {
 /// Dimensions of a `sparsevec` at most. Ids of terms go further and are taken modulo it: two terms of a chunk and a
 /// query share a place once in a billion.
 const MOST_DIMENSIONS: u32 = 1_000_000_000;
+
+/// Weights of a `sparsevec` at most. Of a chunk with more terms, the heaviest count.
+const MOST_WEIGHTS: usize = 16_000;
 
 impl ToSql for Raw {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
@@ -105,6 +113,13 @@ mod tests {
             bytes[..20].as_chunks::<4>().0.iter().map(|number| u32::from_be_bytes(*number)).collect();
         assert_eq!(numbers, [MOST_DIMENSIONS, 2, 0, 3, 7]);
         assert_eq!(Raw(bytes[16..].to_vec()).as_vector(), [0.5, 3.0]);
+    }
+
+    #[test]
+    fn of_more_terms_than_it_takes_a_sparse_vector_has_the_heaviest() {
+        let Raw(bytes) = Raw::terms((0..16_002).map(|term| (term, 1.0 + term as f32)));
+        assert_eq!(bytes.len(), 12 + 8 * MOST_WEIGHTS);
+        assert_eq!(bytes[12..16], 2_u32.to_be_bytes());
     }
 
     #[test]

@@ -165,9 +165,9 @@ fn a_name_that_a_server_would_mix_up_with_another_is_refused() {
         } else {
             other.unwrap();
             // On Qdrant a name may be that of another collection's generation.
-            let begun = begin(&format!("课程-g{number}"));
-            let is_refused = matches!(begun, Err(StoreError::SameName { .. }));
-            assert_eq!(is_refused, url.starts_with("qdrant"), "{begun:?}");
+            let third = begin(&format!("课程-g{number}"));
+            let is_refused = matches!(third, Err(StoreError::SameName { .. }));
+            assert_eq!(is_refused, url.starts_with("qdrant"), "{third:?}");
         }
         assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
     });
