@@ -217,7 +217,7 @@ fn without_a_store_the_command_that_makes_one_is_named() {
     run.fails("error: there is no store at `kept`; index something into it first");
     let run = folder.run(&["search", "x", "--store", "http://localhost:1"]);
     run.fails(
-        "error: `http://localhost:1` cannot be a store: it must be a folder or one of `qdrant://HOST`, `qdrant+https://HOST`, `chroma://HOST`, `chroma+https://HOST`",
+        "error: `http://localhost:1` cannot be a store: it must be a folder or one of `qdrant://HOST`, `qdrant+https://HOST`, `chroma://HOST`, `chroma+https://HOST`, `postgres://HOST`, `postgresql://HOST`",
     );
     let run = folder.run(&["backup", "file", "--store", "qdrant://localhost:1"]);
     run.fails("error: the store is `qdrant://localhost:1`; this command works on stores in folders only; use the server's own tools");

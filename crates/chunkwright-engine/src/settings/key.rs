@@ -76,7 +76,7 @@ text_key!(
     "store",
     "DIR|URL",
     STORES,
-    "Folder of the collections, by default one in the user's data folder; or a server, qdrant://HOST:6333 or chroma://HOST:8000 (with TLS qdrant+https://, chroma+https://), whose key is in CHUNKWRIGHT_STORE_KEY or a file"
+    "Folder of the collections, by default one in the user's data folder; or a server, qdrant://HOST:6333 or chroma://HOST:8000 (with TLS qdrant+https://, chroma+https://) or postgres://USER@HOST/DATABASE, whose key or password is in CHUNKWRIGHT_STORE_KEY or a file"
 );
 text_key!(
     STORE_KEY_FILE,

@@ -52,9 +52,10 @@ pub(super) fn open(
             "database `{database}` has pgvector {version}; 0.8 or newer is needed: install it and run `ALTER EXTENSION vector UPDATE`"
         ));
     }
-    // A search that a filter leaves too few of goes on; the sum of an index's guesses is wide, as searches ask for hundreds.
+    // A search that a filter leaves too few of goes on, and looks widely, as searches ask for hundreds. Compiling a query
+    // takes longer than running it.
     client.batch_execute(
-        "SET standard_conforming_strings = on; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 200; \
+        "SET standard_conforming_strings = on; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 200; SET jit = off; \
          SET client_min_messages = warning",
     )?;
     let schema: String = found.get(4);
@@ -65,10 +66,12 @@ pub(super) fn open(
     Ok(Ok(schema))
 }
 
-/// Returns whether a table or index exists in the schema.
+/// Returns whether a table or index exists in the schema. `to_regclass` would answer from what the session knew before it
+/// had to wait for a lock.
 fn is_there(client: &mut Client, schema: &str, name: &str) -> Result<bool, Error> {
-    let path = format!("{schema}.{name}");
-    client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&path]).map(|row| row.get(0))
+    let query = "SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                 WHERE c.relname = $1 AND quote_ident(n.nspname) = $2)";
+    client.query_one(query, &[&name, &schema]).map(|row| row.get(0))
 }
 
 /// The version of the layout in the schema; `None` if nothing was stored yet.
@@ -86,7 +89,8 @@ pub(super) fn create(link: &mut Link) -> Result<(), Error> {
     if version_of(link, &s)?.is_some() {
         return Ok(());
     }
-    if !link.query_one("SELECT to_regnamespace($1) IS NOT NULL", &[&s])?.get::<_, bool>(0) {
+    let has_schema = "SELECT EXISTS (SELECT FROM pg_namespace WHERE quote_ident(nspname) = $1)";
+    if !link.query_one(has_schema, &[&s])?.get::<_, bool>(0) {
         link.batch_execute(&format!("CREATE SCHEMA {s}"))?;
     }
     link.batch_execute(&format!(

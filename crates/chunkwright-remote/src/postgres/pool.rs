@@ -152,17 +152,15 @@ impl Pool {
                 }
                 return Err(failure);
             }
-            self.is_made.store(true, Ordering::Relaxed);
             match link.batch_execute("COMMIT") {
-                Ok(()) => {
-                    self.give_back(link);
-                    Ok(())
-                }
+                Ok(()) => self.give_back(link),
                 Err(error) => match self.failed(&error, link) {
-                    Failure::Passing(_) if self.is_committed(&number)? => Ok(()),
-                    failure => Err(failure),
+                    Failure::Passing(_) if self.is_committed(&number)? => {}
+                    failure => return Err(failure),
                 },
             }
+            self.is_made.store(true, Ordering::Relaxed);
+            Ok(())
         })
     }
 

@@ -11,6 +11,7 @@ mod fixture;
 mod kinds;
 #[path = "../../../chunkwright-index/tests/it/meta.rs"]
 mod meta;
+mod postgres;
 mod proxy;
 mod remote;
 mod requests;

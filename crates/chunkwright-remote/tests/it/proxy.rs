@@ -1,11 +1,18 @@
 //! A proxy between a store and its server that injects failures.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 /// What becomes of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +44,7 @@ pub(crate) struct Proxy {
     between: Between,
     rewrite: Rewrite,
     protocol: Protocol,
+    tls: Option<Arc<ServerConfig>>,
 }
 
 /// What is spoken with a server.
@@ -59,6 +67,19 @@ impl Proxy {
     /// Stands before the server at `url`, such as `qdrant://127.0.0.1:1`, or `postgres://postgres@/postgres?host=` and a
     /// folder.
     pub(crate) fn before(url: &str) -> Self {
+        Self::new(url, None)
+    }
+
+    /// Stands before PostgreSQL, and speaks TLS with a certificate and its key.
+    pub(crate) fn with_tls(url: &str, certificate: &Path, key: &Path) -> Self {
+        let chain = CertificateDer::pem_file_iter(certificate).unwrap().map(Result::unwrap).collect();
+        let key = PrivateKeyDer::from_pem_file(key).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        Self::new(url, Some(Arc::new(config.with_single_cert(chain, key).unwrap())))
+    }
+
+    fn new(url: &str, tls: Option<Arc<ServerConfig>>) -> Self {
         let is_postgres = url.starts_with("postgres");
         let server = url.rsplit_once(if is_postgres { "host=" } else { "://" }).unwrap().1.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -69,6 +90,7 @@ impl Proxy {
             between: Between::default(),
             rewrite: Rewrite::default(),
             protocol: if is_postgres { Protocol::Postgres } else { Protocol::Http },
+            tls,
         };
         let own = proxy.clone();
         std::thread::spawn(move || {
@@ -86,6 +108,11 @@ impl Proxy {
             Protocol::Http => format!("{}://{}", url.split_once("://").unwrap().0, self.address),
             Protocol::Postgres => format!("postgres://postgres@{}/postgres?sslmode=disable", self.address),
         }
+    }
+
+    /// Its own port.
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
     }
 
     /// Fails so from now on; requests are counted anew.
@@ -117,7 +144,10 @@ impl Proxy {
 
     /// Passes requests of one connection on, until one fails or the client ends.
     fn serve(&self, client: TcpStream, server: &str) -> Option<()> {
-        let (mut client_in, mut client_out) = tcp(client)?;
+        let (mut client_in, mut client_out) = match &self.tls {
+            Some(config) => encrypted(client, Arc::clone(config))?,
+            None => tcp(client)?,
+        };
         let (mut server_in, mut server_out) = match self.protocol {
             Protocol::Http => tcp(TcpStream::connect(server).ok()?)?,
             Protocol::Postgres => socket(server)?,
@@ -166,7 +196,37 @@ impl Proxy {
             }
             self.answered.fetch_add(answer.len(), Ordering::Relaxed);
             client_out.write_all(&answer).ok()?;
+            client_out.flush().ok()?;
         }
+    }
+}
+
+/// A connection that begins as PostgreSQL's, with the wish for TLS.
+fn encrypted(mut stream: TcpStream, config: Arc<ServerConfig>) -> Option<Wire> {
+    body(&mut stream)?;
+    stream.write_all(b"S").ok()?;
+    let stream = StreamOwned::new(ServerConnection::new(config).ok()?, stream);
+    let stream = Shared(Rc::new(RefCell::new(stream)));
+    Some((BufReader::new(Box::new(stream.clone())), Box::new(stream)))
+}
+
+/// Both ends of an encrypted connection, of which one is used at a time.
+#[derive(Clone)]
+struct Shared(Rc<RefCell<StreamOwned<ServerConnection, TcpStream>>>);
+
+impl Read for Shared {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().read(bytes)
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.borrow_mut().flush()
     }
 }
 
