@@ -1,4 +1,4 @@
-"""PostgreSQL with pgvector, for as long as whoever started it is there.
+"""PostgreSQL with pgvector, for as long as its parent is there.
 
 Prints its address as a line, `CHUNKWRIGHT_POSTGRES_URL=postgres://..`, restarts it for every line that it reads, at once
 as after a crash, and prints the address again; and ends when its standard input does.

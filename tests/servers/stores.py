@@ -1,4 +1,4 @@
-"""The servers of the remote stores, for as long as whoever started them is there.
+"""The servers of the remote stores, for as long as their parent is there.
 
 Prints three lines as soon as all answer, `CHUNKWRIGHT_QDRANT_URL=qdrant://..`, `CHUNKWRIGHT_POSTGRES_URL=postgres://..` and
 `CHUNKWRIGHT_CHROMA_URL=chroma://..`, and ends when its standard input does: that is the case however the parent ends.

@@ -59,7 +59,7 @@ impl Address {
         }
         let roots = roots.filter(|roots| roots != "system").map(PathBuf::from);
         if roots.is_some() && verify.is_none() && config.get_ssl_mode() == SslMode::Require {
-            // As libpq has it: whoever names the issuers wants them verified.
+            // As in libpq, named issuers are verified.
             verify = Some(Verify::Issuer);
         }
         let tls = Tls::new(verify.unwrap_or(Verify::Nothing), roots.as_deref())

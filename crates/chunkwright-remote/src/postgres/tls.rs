@@ -61,7 +61,7 @@ fn trusted(roots: Option<&Path>) -> Result<RootCertStore, Box<dyn std::error::Er
     Ok(store)
 }
 
-/// Verifies certificates as far as it is told to.
+/// Verifies certificates to the configured degree.
 #[derive(Debug)]
 struct Verifier {
     verify: Verify,
