@@ -1,0 +1,76 @@
+"""Daft: chunks of files, of objects of a store, and of a column of texts, as a lazy frame.
+
+    from chunkwright import daft
+
+    rows = daft.chunk_files("docs/**/*.md", max_size=512)
+    rows.where("outcome = 'chunk'").select("chunk_id", "text").show()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _tables
+from ._frames import library
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._chunkwright import Keys
+
+
+def chunk_files(
+    paths: str | list[str],
+    *,
+    root: str | None = None,
+    io_config: Any = None,
+    batch_size: int = _tables.BATCH,
+    **keys: Unpack[Keys],
+) -> Any:
+    """Cut files: a frame with a row for each chunk, and one for each file without chunks.
+
+    `paths` are paths, globs or URLs such as `s3://bucket/docs/**/*.md`, with `io_config` for their store. The `doc_id` of a
+    file is its path below `root`, by default the part of its path or glob before the first wildcard: as
+    `chunkwright chunk` names the files of a folder. Files are left out for the same reasons, but for ignore files.
+
+    The columns are those of a chunk, then `outcome` (`chunk`, `empty`, `left_out` or `failed`) and `reason`. The order of
+    rows depends on the run; sort by `doc_id` and `chunk_index`. `batch_size` documents are in memory at once. Keywords
+    are keys of the settings.
+
+    Raises `SettingsError` for a key or value that does not exist.
+    """
+    daft = library("daft")
+    _tables.check(keys)
+    is_small = daft.col("size") <= _tables.limit(keys)
+    files = daft.from_glob_path(paths, io_config=io_config).into_batches(batch_size)
+    content = daft.functions.when(is_small, daft.col("path")).download(on_error="null", io_config=io_config)
+    files = files.select("path", content.alias("content"), (~is_small).alias("too_large"))
+    return _rows(files, ["path", "content", "too_large"], batch_size, keys, _tables.roots(paths, root))
+
+
+def chunk(
+    frame: Any, *, text: str = "text", name: str = "name", batch_size: int = _tables.BATCH, **keys: Unpack[Keys]
+) -> Any:
+    """Cut the texts of a frame: `text` is the column of texts, or of bytes, and `name` that of their names.
+
+    A name is a document's `doc_id` and tells its format. Rows and keywords are those of `chunk_files`.
+    """
+    _tables.check(keys)
+    return _rows(frame.select(name, text).into_batches(batch_size), [name, text], batch_size, keys)
+
+
+def _rows(
+    documents: Any, columns: list[str], batch_size: int, keys: Any, folders: Sequence[str] | None = None
+) -> Any:
+    daft = library("daft")
+    row = daft.DataType.from_arrow_type(library("pyarrow").struct(_tables.schema()))
+
+    @daft.func.batch(return_dtype=daft.DataType.list(row), batch_size=batch_size)  # type: ignore[untyped-decorator]
+    def cut(*columns: Any) -> Any:
+        documents = _tables.documents([one.to_arrow() for one in columns], folders)
+        return _tables.lists(_tables.cut(documents, keys, files=folders is not None), len(columns[0]))
+
+    # A document has at least one row, so `explode` makes none of its own.
+    rows = documents.select(cut(*map(daft.col, columns)).alias("row")).explode("row")
+    return rows.select(daft.functions.unnest(daft.col("row")))

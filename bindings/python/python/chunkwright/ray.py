@@ -1,0 +1,68 @@
+"""Ray Data: chunks of files, of objects of a store, and of a column of texts, as a lazy dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _tables
+from ._frames import library
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._chunkwright import Keys
+
+
+def chunk_files(
+    paths: str | list[str],
+    *,
+    root: str | None = None,
+    filesystem: Any = None,
+    num_cpus: float = 0.5,
+    batch_size: int = _tables.BATCH,
+    **keys: Unpack[Keys],
+) -> Any:
+    """Cut files: a dataset with a row for each chunk, and one for each file without chunks.
+
+    `paths` are files, folders or URLs such as `s3://bucket/docs/`, with `filesystem` for their store. The rows are those of
+    `chunkwright.daft.chunk_files`. A task takes `num_cpus`, which leaves processors to what reads, and uses one thread.
+    """
+    ray_data = library("ray.data")
+    _tables.check(keys)
+    files = ray_data.read_binary_files(paths, filesystem=filesystem, include_paths=True)
+    return _rows(files, ["path", "bytes"], num_cpus, batch_size, keys, _tables.roots(paths, root))
+
+
+def chunk(
+    dataset: Any,
+    *,
+    text: str = "text",
+    name: str = "name",
+    num_cpus: float = 0.5,
+    batch_size: int = _tables.BATCH,
+    **keys: Unpack[Keys],
+) -> Any:
+    """Cut the texts of a dataset: `text` is the column of texts, or of bytes, and `name` that of their names.
+
+    A name is a document's `doc_id` and tells its format. Rows and keywords are those of `chunk_files`.
+    """
+    _tables.check(keys)
+    return _rows(dataset.select_columns([name, text]), [name, text], num_cpus, batch_size, keys)
+
+
+def _rows(
+    dataset: Any,
+    columns: list[str],
+    num_cpus: float,
+    batch_size: int,
+    keys: Any,
+    folders: Sequence[str] | None = None,
+) -> Any:
+    keys = {"threads": 1, **keys}
+
+    def cut(batch: Any) -> Iterator[Any]:
+        documents = _tables.documents([batch[column] for column in columns], folders)
+        yield from _tables.cut(documents, keys, files=folders is not None)
+
+    return dataset.map_batches(cut, batch_size=batch_size, batch_format="pyarrow", num_cpus=num_cpus)

@@ -1,0 +1,70 @@
+"""Spark: chunks of files, of objects of a store, and of a column of texts, as a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _tables
+from ._frames import library
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._chunkwright import Keys
+
+
+def chunk_files(spark: Any, paths: str | list[str], *, root: str | None = None, **keys: Unpack[Keys]) -> Any:
+    """Cut files: a frame with a row for each chunk, and one for each file without chunks.
+
+    `paths` are paths, globs or URLs, read by the session's own connectors. The rows are those of
+    `chunkwright.daft.chunk_files`; numbers have 64 bits, since Spark has no unsigned ones. Spark passes as many documents at
+    once as `spark.sql.execution.arrow.maxRecordsPerBatch` says: set it to 64 for files.
+    """
+    functions = library("pyspark.sql.functions")
+    _tables.check(keys)
+    files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(paths)
+    is_small = files["length"] <= _tables.limit(keys)
+    # Spark reads the contents only of the rows that pass the filter.
+    files = files.where(is_small).select("path", "content", functions.lit(False).alias("too_large")).unionByName(
+        files.where(~is_small).select("path", functions.lit(None).cast("binary").alias("content"), functions.lit(True).alias("too_large"))
+    )
+    return _rows(files, keys, _tables.roots(paths, root))
+
+
+def chunk(frame: Any, *, text: str = "text", name: str = "name", **keys: Unpack[Keys]) -> Any:
+    """Cut the texts of a frame: `text` is the column of texts, or of bytes, and `name` that of their names.
+
+    A name is a document's `doc_id` and tells its format. Rows and keywords are those of `chunk_files`.
+    """
+    _tables.check(keys)
+    return _rows(frame.select(name, text), keys)
+
+
+def _rows(documents: Any, keys: Any, folders: Sequence[str] | None = None) -> Any:
+    arrow = library("pyarrow")
+    schema = _signed(_tables.schema())
+    keys = {"threads": 1, **keys}
+
+    def cut(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            documents = _tables.documents(batch.columns, folders)
+            for rows in _tables.cut(documents, keys, files=folders is not None):
+                yield from rows.cast(schema).to_batches()
+
+    types = library("pyspark.sql.pandas.types")
+    return documents.mapInArrow(cut, types.from_arrow_schema(schema))
+
+
+def _signed(schema: Any) -> Any:
+    """A schema with 64-bit numbers in the place of unsigned ones."""
+    arrow = library("pyarrow")
+
+    def signed(kind: Any) -> Any:
+        if arrow.types.is_unsigned_integer(kind):
+            return arrow.int64()
+        if arrow.types.is_struct(kind):
+            return arrow.struct([kind.field(at).with_type(signed(kind.field(at).type)) for at in range(kind.num_fields)])
+        return kind
+
+    return arrow.schema([field.with_type(signed(field.type)) for field in schema])
