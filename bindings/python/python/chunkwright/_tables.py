@@ -199,6 +199,24 @@ def limit(keys: Mapping[str, Any]) -> int:
     return int(number) << {"": 0, "K": 10, "M": 20, "G": 30}[unit]
 
 
+def listing(paths: str | Sequence[str], filesystem: Any = None) -> list[tuple[str, int, int]]:
+    """The files of paths and folders, in order: path, bytes, and modification time in nanoseconds since 1970.
+
+    Unlike those of some engines, it has files whose names begin with `_` or `.`, too.
+    """
+    fs = library("pyarrow.fs")
+    found = {}
+    for path in [paths] if isinstance(paths, str) else paths:
+        files, start = (filesystem, path) if filesystem else fs.FileSystem.from_uri(path if "://" in path else os.path.abspath(path))
+        about = files.get_file_info(start.rstrip("/"))
+        if about.type == fs.FileType.NotFound:
+            raise FileNotFoundError(f"`{path}` does not exist; give a file or a folder")
+        below = files.get_file_info(fs.FileSelector(about.path, recursive=True)) if about.type == fs.FileType.Directory else [about]
+        prefix = path[: len(path) - len(start)] if path.endswith(start) else ""
+        found.update((prefix + file.path, (file.size, file.mtime_ns)) for file in below if file.type == fs.FileType.File)
+    return [(path, *found[path]) for path in sorted(found)]
+
+
 def plain(path: str) -> str:
     """A path or URL without its scheme, as engines write it in different ways: `file:/a`, `file:///a` and `/a`."""
     scheme, colon, rest = path.partition(":")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _tables
+from . import _tables, _vectors
 from ._frames import library
 
 if TYPE_CHECKING:
@@ -74,3 +74,56 @@ def _rows(
     # A document has at least one row, so `explode` makes none of its own.
     rows = documents.select(cut(*map(daft.col, columns)).alias("row")).explode("row")
     return rows.select(daft.functions.unnest(daft.col("row")))
+
+
+def embed(
+    rows: Any,
+    embedder: Any,
+    *,
+    vectors: str,
+    model: str | None = None,
+    num_gpus: float = 0,
+    max_tokens: int | None = None,
+    batch_size: int = 64,
+    retries: int | None = None,
+    calls_per_minute: float | None = None,
+    buckets: int = 64,
+    **keys: Unpack[Keys],
+) -> Any:
+    """Embed the texts of rows, each once: the rows with `vector`, `vector_model` and `vector_reason`.
+
+    `embedder` is a name that the key `embedder` takes, such as `static` or `openai:MODEL`, with the keys of its service; a
+    function from a list of texts to vectors; or an object that embeds, as `Sync.to` takes it. `vectors` is a folder or URL
+    that all workers can write: each call of the embedder ends with its vectors in a Parquet file there, and no text that it
+    holds under this `model` is embedded again, in this run, in one that resumes it, or in tomorrow's. `model` is by default
+    the name of the embedder.
+
+    A text that has no vector by itself has the reason in `vector_reason`; an outage is raised after `retries`. With
+    `max_tokens`, `ValueError` is raised before the first call if more tokens would be embedded; the rows are then read
+    twice. `calls_per_minute` and `num_gpus`, which may be a fraction, are those of one worker. A worker has all texts of one
+    of the `buckets` in memory.
+    """
+    daft = library("daft")
+    options = _vectors.options(batch_size=batch_size, calls_per_minute=calls_per_minute, buckets=buckets, retries=retries)
+    stage = _vectors.stage(embedder, vectors, model, options, keys)
+    schema = rows.schema().to_pyarrow_schema()
+
+    @daft.func.batch(return_dtype=daft.DataType.int32())  # type: ignore[untyped-decorator]
+    def bucket(texts: Any) -> Any:
+        return library("pyarrow").array(stage.bucket(texts.to_pylist()), library("pyarrow").int32())
+
+    def grouped(result: Any, work: Any, **resources: Any) -> Any:
+        @daft.func.batch(return_dtype=daft.DataType.from_arrow_type(result), **resources)  # type: ignore[untyped-decorator]
+        def work_on(*columns: Any) -> Any:
+            table = library("pyarrow").table([one.to_arrow() for one in columns], names=schema.names)
+            return work(table)
+
+        groups = rows.with_column("_bucket", bucket(daft.col("text"))).groupby("_bucket")
+        return groups.map_groups(work_on(*map(daft.col, schema.names)).alias("row"))
+
+    if max_tokens is not None:
+        counted = grouped(library("pyarrow").int64(), lambda table: [stage.tokens(table)])
+        _vectors.bound(counted.sum("row").to_pydict()["row"][0] or 0, max_tokens)
+    result = library("pyarrow").struct([*schema, *_vectors.added()])
+    embedded = grouped(result, lambda table: _vectors.structs(stage.rows(table)), gpus=num_gpus)
+    return embedded.select(daft.functions.unnest(daft.col("row")))

@@ -30,7 +30,9 @@ def chunk_files(
     """
     ray_data = library("ray.data")
     _tables.check(keys)
-    files = ray_data.read_binary_files(paths, filesystem=filesystem, include_paths=True)
+    # By itself, Ray does not list files whose names begin with `_` or `.`, which would have no row.
+    found = [path for path, _, _ in _tables.listing(paths, filesystem)]
+    files = ray_data.read_binary_files(found, filesystem=filesystem, include_paths=True)
     return _rows(files, ["path", "bytes"], num_cpus, batch_size, keys, _tables.roots(paths, root))
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from . import _tables
 from ._frames import library
@@ -18,18 +21,23 @@ def chunk_files(spark: Any, paths: str | list[str], *, root: str | None = None, 
     """Cut files: a frame with a row for each chunk, and one for each file without chunks.
 
     `paths` are paths, globs or URLs, read by the session's own connectors. The rows are those of
-    `chunkwright.daft.chunk_files`; numbers have 64 bits, since Spark has no unsigned ones. Spark passes as many documents at
-    once as `spark.sql.execution.arrow.maxRecordsPerBatch` says: set it to 64 for files.
+    `chunkwright.daft.chunk_files`; numbers have 64 bits, since Spark has no unsigned ones. Spark does not list files whose
+    names begin with `_` or `.`: they have no row. At once it passes as many documents as
+    `spark.sql.execution.arrow.maxBytesPerBatch` says.
     """
     functions = library("pyspark.sql.functions")
     _tables.check(keys)
     files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(paths)
     is_small = files["length"] <= _tables.limit(keys)
-    # Spark reads the contents only of the rows that pass the filter.
-    files = files.where(is_small).select("path", "content", functions.lit(False).alias("too_large")).unionByName(
-        files.where(~is_small).select("path", functions.lit(None).cast("binary").alias("content"), functions.lit(True).alias("too_large"))
-    )
-    return _rows(files, keys, _tables.roots(paths, root))
+    # Spark opens only the files that pass the filter, and none that are empty, which it does not list as rows either.
+    small = files.where(is_small).select("path", "content")
+    large = files.where(~is_small).select("path", functions.lit(None).cast("binary").alias("content"))
+    found = [(re.sub("^file:/+", "file:/", unquote(path)),) for path in files.inputFiles()]
+    empty = spark.createDataFrame(found, "path string").join(files.select("path"), "path", "left_anti")
+    empty = empty.select("path", functions.lit(b"").alias("content"))
+    parts = [(small, False), (large, True), (empty, False)]
+    marked = [part.withColumn("too_large", functions.lit(too_large)) for part, too_large in parts]
+    return _rows(reduce(lambda one, other: one.unionByName(other), marked), keys, _tables.roots(paths, root))
 
 
 def chunk(frame: Any, *, text: str = "text", name: str = "name", **keys: Unpack[Keys]) -> Any:
