@@ -21,6 +21,10 @@ from ._stores import embedder_of, vector_of
 from ._targets import digest
 
 
+#: The column by which rows are dealt.
+BUCKET = "_bucket"
+
+
 @dataclass(frozen=True)
 class Stage:
     """How texts are embedded, and where their vectors are."""
@@ -114,6 +118,12 @@ def added() -> list[Any]:
     arrow = library("pyarrow")
     vector = arrow.field("vector", arrow.list_(arrow.float32()))
     return [vector, arrow.field("vector_model", arrow.string()), arrow.field("vector_reason", arrow.string())]
+
+
+def dealt(table: Any, stage: Stage) -> Any:
+    """A table with the bucket of each row."""
+    arrow = library("pyarrow")
+    return table.append_column(BUCKET, arrow.array(stage.bucket(table["text"].to_pylist()), arrow.int32()))
 
 
 def structs(table: Any) -> Any:

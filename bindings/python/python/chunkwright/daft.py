@@ -103,27 +103,28 @@ def embed(
     twice. `calls_per_minute` and `num_gpus`, which may be a fraction, are those of one worker. A worker has all texts of one
     of the `buckets` in memory.
     """
-    daft = library("daft")
-    options = _vectors.options(batch_size=batch_size, calls_per_minute=calls_per_minute, buckets=buckets, retries=retries)
+    daft, arrow = library("daft"), library("pyarrow")
+    options = _vectors.options(
+        batch_size=batch_size, calls_per_minute=calls_per_minute, buckets=buckets, retries=retries
+    )
     stage = _vectors.stage(embedder, vectors, model, options, keys)
     schema = rows.schema().to_pyarrow_schema()
 
     @daft.func.batch(return_dtype=daft.DataType.int32())  # type: ignore[untyped-decorator]
     def bucket(texts: Any) -> Any:
-        return library("pyarrow").array(stage.bucket(texts.to_pylist()), library("pyarrow").int32())
+        return arrow.array(stage.bucket(texts.to_pylist()), arrow.int32())
 
-    def grouped(result: Any, work: Any, **resources: Any) -> Any:
-        @daft.func.batch(return_dtype=daft.DataType.from_arrow_type(result), **resources)  # type: ignore[untyped-decorator]
-        def work_on(*columns: Any) -> Any:
-            table = library("pyarrow").table([one.to_arrow() for one in columns], names=schema.names)
-            return work(table)
+    def by_bucket(result: Any, work: Any, gpus: float = 0) -> Any:
+        @daft.func.batch(return_dtype=daft.DataType.from_arrow_type(result), gpus=gpus)  # type: ignore[untyped-decorator]
+        def column(*columns: Any) -> Any:
+            return work(arrow.table([one.to_arrow() for one in columns], names=schema.names))
 
-        groups = rows.with_column("_bucket", bucket(daft.col("text"))).groupby("_bucket")
-        return groups.map_groups(work_on(*map(daft.col, schema.names)).alias("row"))
+        groups = rows.with_column(_vectors.BUCKET, bucket(daft.col("text"))).groupby(_vectors.BUCKET)
+        return groups.map_groups(column(*map(daft.col, schema.names)).alias("row"))
 
     if max_tokens is not None:
-        counted = grouped(library("pyarrow").int64(), lambda table: [stage.tokens(table)])
-        _vectors.bound(counted.sum("row").to_pydict()["row"][0] or 0, max_tokens)
-    result = library("pyarrow").struct([*schema, *_vectors.added()])
-    embedded = grouped(result, lambda table: _vectors.structs(stage.rows(table)), gpus=num_gpus)
+        counted = by_bucket(arrow.int64(), lambda table: [stage.tokens(table)]).sum("row").to_pydict()["row"]
+        _vectors.bound(counted[0] or 0, max_tokens)
+    result = arrow.struct([*schema, *_vectors.added()])
+    embedded = by_bucket(result, lambda table: _vectors.structs(stage.rows(table)), num_gpus)
     return embedded.select(daft.functions.unnest(daft.col("row")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _tables
+from . import _tables, _vectors
 from ._frames import library
 
 if TYPE_CHECKING:
@@ -68,3 +68,44 @@ def _rows(
         yield from _tables.cut(documents, keys, files=folders is not None)
 
     return dataset.map_batches(cut, batch_size=batch_size, batch_format="pyarrow", num_cpus=num_cpus)
+
+
+def embed(
+    rows: Any,
+    embedder: Any,
+    *,
+    vectors: str,
+    model: str | None = None,
+    num_cpus: float = 0.5,
+    num_gpus: float = 0,
+    max_tokens: int | None = None,
+    batch_size: int = 64,
+    retries: int | None = None,
+    calls_per_minute: float | None = None,
+    buckets: int = 64,
+    **keys: Unpack[Keys],
+) -> Any:
+    """Embed the texts of rows, each once: the rows with `vector`, `vector_model` and `vector_reason`.
+
+    Arguments are those of `chunkwright.daft.embed`.
+    """
+    arrow = library("pyarrow")
+    options = _vectors.options(
+        batch_size=batch_size, calls_per_minute=calls_per_minute, buckets=buckets, retries=retries
+    )
+    stage = _vectors.stage(embedder, vectors, model, options, keys)
+
+    def dealt(batch: Any) -> Any:
+        return _vectors.dealt(batch, stage)
+
+    def counted(group: Any) -> Any:
+        return arrow.table({"tokens": [stage.tokens(group)]})
+
+    def embedded(group: Any) -> Any:
+        return stage.rows(group.drop_columns([_vectors.BUCKET]))
+
+    groups = rows.map_batches(dealt, batch_format="pyarrow", num_cpus=num_cpus).groupby(_vectors.BUCKET)
+    if max_tokens is not None:
+        tokens = groups.map_groups(counted, batch_format="pyarrow", num_cpus=num_cpus).sum("tokens")
+        _vectors.bound(tokens or 0, max_tokens)
+    return groups.map_groups(embedded, batch_format="pyarrow", num_cpus=num_cpus, num_gpus=num_gpus)

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from . import _tables
+from . import _tables, _vectors
 from ._frames import library
 
 if TYPE_CHECKING:
@@ -76,3 +76,46 @@ def _signed(schema: Any) -> Any:
         return kind
 
     return arrow.schema([field.with_type(signed(field.type)) for field in schema])
+
+
+def embed(
+    rows: Any,
+    embedder: Any,
+    *,
+    vectors: str,
+    model: str | None = None,
+    max_tokens: int | None = None,
+    batch_size: int = 64,
+    retries: int | None = None,
+    calls_per_minute: float | None = None,
+    buckets: int = 64,
+    **keys: Unpack[Keys],
+) -> Any:
+    """Embed the texts of rows, each once: the rows with `vector`, `vector_model` and `vector_reason`.
+
+    Arguments are those of `chunkwright.daft.embed`; GPUs are those of the session's resource profile.
+    """
+    arrow, types = library("pyarrow"), library("pyspark.sql.pandas.types")
+    options = _vectors.options(
+        batch_size=batch_size, calls_per_minute=calls_per_minute, buckets=buckets, retries=retries
+    )
+    stage = _vectors.stage(embedder, vectors, model, options, keys)
+    schema = types.to_arrow_schema(rows.schema)
+    with_bucket = schema.append(arrow.field(_vectors.BUCKET, arrow.int32()))
+    with_vectors = arrow.schema([*schema, *_vectors.added()])
+
+    def dealt(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield from _vectors.dealt(arrow.Table.from_batches([batch]), stage).cast(with_bucket).to_batches()
+
+    def counted(group: Any) -> Any:
+        return arrow.table({"tokens": [stage.tokens(group)]})
+
+    def embedded(group: Any) -> Any:
+        return stage.rows(group.drop_columns([_vectors.BUCKET])).cast(with_vectors)
+
+    groups = rows.mapInArrow(dealt, types.from_arrow_schema(with_bucket)).groupBy(_vectors.BUCKET)
+    if max_tokens is not None:
+        tokens = groups.applyInArrow(counted, "tokens bigint").groupBy().sum("tokens").first()[0]
+        _vectors.bound(tokens or 0, max_tokens)
+    return groups.applyInArrow(embedded, types.from_arrow_schema(with_vectors))
