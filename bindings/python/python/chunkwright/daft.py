@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _tables, _vectors
+from . import _changes, _tables, _vectors
 from ._frames import library
 
 if TYPE_CHECKING:
@@ -42,11 +42,18 @@ def chunk_files(
     """
     daft = library("daft")
     _tables.check(keys)
+    files = daft.from_glob_path(paths, io_config=io_config)
+    return _files(files, io_config, batch_size, keys, _tables.roots(paths, root))
+
+
+def _files(files: Any, io_config: Any, batch_size: int, keys: Any, folders: Sequence[str]) -> Any:
+    """The rows of files that are listed with `path` and `size`."""
+    daft = library("daft")
     is_small = daft.col("size") <= _tables.limit(keys)
-    files = daft.from_glob_path(paths, io_config=io_config).into_batches(batch_size)
+    files = files.into_batches(batch_size)
     content = daft.functions.when(is_small, daft.col("path")).download(on_error="null", io_config=io_config)
     files = files.select("path", content.alias("content"), (~is_small).alias("too_large"))
-    return _rows(files, ["path", "content", "too_large"], batch_size, keys, _tables.roots(paths, root))
+    return _rows(files, ["path", "content", "too_large"], batch_size, keys, folders)
 
 
 def chunk(
@@ -128,3 +135,48 @@ def embed(
     result = arrow.struct([*schema, *_vectors.added()])
     embedded = by_bucket(result, lambda table: _vectors.structs(stage.rows(table)), num_gpus)
     return embedded.select(daft.functions.unnest(daft.col("row")))
+
+
+def listing(paths: str | list[str], *, root: str | None = None, **keys: Unpack[Keys]) -> Any:
+    """The files of paths and folders: a frame with `doc_id`, `size`, `modified` (nanoseconds since 1970) and `settings`.
+
+    Keep it beside the rows of the same files and keywords: `update` starts from both.
+    """
+    return library("daft").from_arrow(_changes.listed(paths, root, keys).select(_changes.STAMP))
+
+
+def update(
+    paths: str | list[str],
+    *,
+    rows: Any,
+    listed: Any,
+    root: str | None = None,
+    io_config: Any = None,
+    batch_size: int = _tables.BATCH,
+    **keys: Unpack[Keys],
+) -> _changes.Update:
+    """Bring rows of files up to date: only files are read whose size or time is another than that in `listed`, or all if
+    the settings are others.
+
+    `rows` and `listed` are frames of the last time: those of `chunk_files` and `listing`, or of the update before.
+    `operations` of the result are what a vector database has to do, as `chunkwright diff --operations` prints it; `rows`
+    and `listed` are where the next update starts. A file that cannot be read for now keeps its chunks. The chunks of
+    changed documents have to fit into the memory of this process.
+    """
+    daft = library("daft")
+    today = _changes.listed(paths, root, keys)
+    sizes = dict(zip(today["path"].to_pylist(), today["size"].to_pylist(), strict=True))
+
+    def cut(changed: list[str]) -> Any:
+        files = daft.from_pydict({"path": changed, "size": [sizes[path] for path in changed]})
+        return _files(files, io_config, batch_size, keys, _tables.roots(paths, root))
+
+    engine = _changes.Frames(
+        of=daft.from_arrow,
+        table=lambda frame: frame.to_arrow(),
+        join=lambda left, right, on, how: left.join(right, on=on, how=how),
+        select=lambda frame, columns: frame.select(*columns),
+        union=lambda one, other: one.union_all(other),
+        cut=cut,
+    )
+    return _changes.update(engine, today, rows, listed)
