@@ -42,14 +42,19 @@ class Frames:
 
     #: A frame of a table.
     of: Callable[[Any], Any]
-    #: The table of a frame.
-    table: Callable[[Any], Any]
+    #: The tables of a frame, which may be none.
+    tables: Callable[[Any], list[Any]]
     #: The rows of a frame that have (`semi`) or do not have (`anti`) a row with the same columns in another.
     join: Callable[[Any, Any, list[str], str], Any]
     select: Callable[[Any, list[str]], Any]
     union: Callable[[Any, Any], Any]
     #: The rows of files.
     cut: Callable[[list[str]], Any]
+
+    def table(self, frame: Any, schema: Any) -> Any:
+        """A frame as a table of this schema: joins move columns, and make large strings of strings."""
+        tables = [table.select(schema.names).cast(schema) for table in self.tables(frame) if table.num_rows]
+        return library("pyarrow").concat_tables([schema.empty_table(), *tables])
 
 
 def listed(paths: str | Sequence[str], root: str | None, keys: Mapping[str, Any], filesystem: Any = None) -> Any:
@@ -73,16 +78,17 @@ def listed(paths: str | Sequence[str], root: str | None, keys: Mapping[str, Any]
 def update(engine: Frames, today: Any, rows: Any, before: Any) -> Update:
     """The update from yesterday's `rows` and listing `before` to the listing `today`."""
     arrow, compute = library("pyarrow"), library("pyarrow.compute")
+    schema, names = _tables.schema(), arrow.schema([("doc_id", arrow.string())])
     now = engine.of(today)
-    changed = engine.table(engine.join(now, before, STAMP, "anti"))
-    gone = engine.table(engine.select(engine.join(before, now, ["doc_id"], "anti"), ["doc_id"]))
+    changed = engine.table(engine.join(now, before, STAMP, "anti"), today.schema)
+    gone = engine.table(engine.join(before, now, ["doc_id"], "anti"), names)
     paths = sorted(changed["path"].to_pylist())
-    new = engine.table(engine.cut(paths)).cast(_tables.schema()) if paths else _tables.schema().empty_table()
+    new = engine.table(engine.cut(paths), schema) if paths else schema.empty_table()
     # A document that cannot be read for now keeps the chunks that it has, and is read again next time.
     failed = new.filter(compute.equal(new["outcome"], "failed"))["doc_id"]
     ids = set(changed["doc_id"].to_pylist()) | set(gone["doc_id"].to_pylist())
-    dirty = engine.of(arrow.table({"doc_id": arrow.array(sorted(ids - set(failed.to_pylist())), arrow.string())}))
-    old = engine.table(engine.join(rows, dirty, ["doc_id"], "semi")).cast(_tables.schema())
+    dirty = engine.of(arrow.table([sorted(ids - set(failed.to_pylist()))], schema=names))
+    old = engine.table(engine.join(rows, dirty, ["doc_id"], "semi"), schema)
     operations = _operations(_chunks(old), _chunks(new), engine, rows)
     is_new = compute.invert(compute.is_in(today["doc_id"], value_set=failed.combine_chunks()))
     return Update(
@@ -120,8 +126,9 @@ def _with_vectors_of(operations: list[Operation], engine: Frames, rows: Any) -> 
     if not texts:
         return operations
     wanted = engine.of(arrow.table({"text": arrow.array(texts, arrow.string())}))
-    places = engine.select(rows, ["doc_id", "chunk_index", "chunk_id", "text"])
-    places = engine.table(engine.join(places, wanted, ["text"], "semi"))
+    names = ["doc_id", "chunk_index", "chunk_id", "text"]
+    places = engine.join(engine.select(rows, names), wanted, ["text"], "semi")
+    places = engine.table(places, arrow.schema([_tables.schema().field(name) for name in names]))
     places = places.sort_by([("doc_id", "ascending"), ("chunk_index", "ascending")])
     # The last chunk with a text, as in `diff`; from then on the one that an operation has written.
     vectors = dict(zip(places["text"].to_pylist(), places["chunk_id"].to_pylist(), strict=True))

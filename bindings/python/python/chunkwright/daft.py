@@ -173,10 +173,10 @@ def update(
 
     engine = _changes.Frames(
         of=daft.from_arrow,
-        table=lambda frame: frame.to_arrow(),
+        tables=lambda frame: [frame.to_arrow()],
         join=lambda left, right, on, how: left.join(right, on=on, how=how),
         select=lambda frame, columns: frame.select(*columns),
-        union=lambda one, other: one.union_all(other),
+        union=lambda one, other: one.union_all_by_name(other),
         cut=cut,
     )
     return _changes.update(engine, today, rows, listed)

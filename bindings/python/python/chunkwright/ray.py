@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _tables, _vectors
+from . import _changes, _tables, _vectors
 from ._frames import library
 
 if TYPE_CHECKING:
@@ -109,3 +109,44 @@ def embed(
         tokens = groups.map_groups(counted, batch_format="pyarrow", num_cpus=num_cpus).sum("tokens")
         _vectors.bound(tokens or 0, max_tokens)
     return groups.map_groups(embedded, batch_format="pyarrow", num_cpus=num_cpus, num_gpus=num_gpus)
+
+
+def listing(paths: str | list[str], *, root: str | None = None, filesystem: Any = None, **keys: Unpack[Keys]) -> Any:
+    """The files of paths and folders, as `chunkwright.daft.listing`."""
+    return library("ray.data").from_arrow(_changes.listed(paths, root, keys, filesystem).select(_changes.STAMP))
+
+
+def update(
+    paths: str | list[str],
+    *,
+    rows: Any,
+    listed: Any,
+    root: str | None = None,
+    filesystem: Any = None,
+    num_cpus: float = 0.5,
+    partitions: int = 4,
+    **keys: Unpack[Keys],
+) -> _changes.Update:
+    """Bring rows of files up to date, as `chunkwright.daft.update`. Joins have as many `partitions`."""
+    ray, ray_data = library("ray"), library("ray.data")
+
+    def union(one: Any, other: Any) -> Any:
+        # A join moves columns, and makes large strings of strings.
+        schema = _tables.schema()
+        return one.map_batches(lambda rows: rows.select(schema.names).cast(schema), batch_format="pyarrow").union(other)
+
+    def cut(changed: list[str]) -> Any:
+        return chunk_files(changed, root=root or _tables.roots(paths, None)[-1], filesystem=filesystem, num_cpus=num_cpus, **keys)
+
+    def join(left: Any, right: Any, on: list[str], how: str) -> Any:
+        return left.join(right, f"left_{how}", partitions, on=tuple(on))
+
+    engine = _changes.Frames(
+        of=ray_data.from_arrow,
+        tables=lambda frame: ray.get(frame.to_arrow_refs()),
+        join=join,
+        select=lambda frame, columns: frame.select_columns(columns),
+        union=union,
+        cut=cut,
+    )
+    return _changes.update(engine, _changes.listed(paths, root, keys, filesystem), rows, listed)

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from . import _tables, _vectors
+from . import _changes, _tables, _vectors
 from ._frames import library
 
 if TYPE_CHECKING:
@@ -119,3 +119,34 @@ def embed(
         tokens = groups.applyInArrow(counted, "tokens bigint").groupBy().sum("tokens").first()[0]
         _vectors.bound(tokens or 0, max_tokens)
     return groups.applyInArrow(embedded, types.from_arrow_schema(with_vectors))
+
+
+def listing(spark: Any, paths: str | list[str], *, root: str | None = None, **keys: Unpack[Keys]) -> Any:
+    """The files of paths and folders, as `chunkwright.daft.listing`."""
+    return spark.createDataFrame(_changes.listed(paths, root, keys).select(_changes.STAMP))
+
+
+def update(
+    spark: Any, paths: str | list[str], *, rows: Any, listed: Any, root: str | None = None, **keys: Unpack[Keys]
+) -> _changes.Update:
+    """Bring rows of files up to date, as `chunkwright.daft.update`."""
+
+    def cut(changed: list[str]) -> Any:
+        escaped = [re.sub(r"([*?\[\]{}\\])", r"\\\1", path) for path in changed]
+        return chunk_files(spark, escaped, root=root or _tables.roots(paths, None)[-1], **keys)
+
+    def frame(table: Any) -> Any:
+        schema = _signed(table.schema)
+        if table.num_rows:
+            return spark.createDataFrame(table.cast(schema))
+        return spark.createDataFrame([], library("pyspark.sql.pandas.types").from_arrow_schema(schema))
+
+    engine = _changes.Frames(
+        of=frame,
+        tables=lambda frame: [frame.toArrow()],
+        join=lambda left, right, on, how: left.join(right, on, how),
+        select=lambda frame, columns: frame.select(*columns),
+        union=lambda one, other: one.unionByName(other),
+        cut=cut,
+    )
+    return _changes.update(engine, _changes.listed(paths, root, keys), rows, listed)
