@@ -135,8 +135,8 @@ def _with_vectors_of(operations: list[Operation], engine: Frames, rows: Any) -> 
     complete = []
     for one in operations:
         if one.chunk is not None:
-            vector_of = vectors.get(one.chunk.text) if one.op == "upsert" else None
-            one = replace(one, vector_of=vector_of)
-            vectors[one.chunk.text] = one.chunk_id
+            text = one.chunk.text
+            one = replace(one, vector_of=vectors.get(text) if one.op == "upsert" else None)
+            vectors[text] = one.chunk_id
         complete.append(one)
     return complete

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import _chunkwright
-from ._chunkwright import ChunkwrightError, Chunks, SettingsError
+from ._chunkwright import Chunks
+from ._errors import ChunkwrightError, SettingsError
 from ._frames import library
 
 #: Number of documents that an engine passes at once.
@@ -137,7 +138,7 @@ def _cut(documents: Sequence[Document], keys: Mapping[str, Any], files: bool, ot
         return
     table = library("pyarrow").table(chunks)
     cut = set(table["doc_id"].unique().to_pylist())
-    skipped = {entry["path"]: entry["reason"] for entry in chunks.report["skipped"]}
+    skipped = {entry["path"]: entry["reason"] for entry in (chunks.report or {})["skipped"]}
     for doc_id in ids:
         if doc_id not in cut:
             # A folder that is left out is one entry.
@@ -205,7 +206,7 @@ def listing(paths: str | Sequence[str], filesystem: Any = None) -> list[tuple[st
     Unlike those of some engines, it has files whose names begin with `_` or `.`, too.
     """
     fs = library("pyarrow.fs")
-    found = {}
+    found: dict[str, tuple[int, int]] = {}
     for path in [paths] if isinstance(paths, str) else paths:
         files, start = (filesystem, path) if filesystem else fs.FileSystem.from_uri(path if "://" in path else os.path.abspath(path))
         about = files.get_file_info(start.rstrip("/"))

@@ -57,7 +57,8 @@ class Stage:
 
     def tokens(self, table: Any) -> int:
         """Tokens of the texts of a bucket that have no vector yet."""
-        counts = {digest(text): count for text, count in zip(table["text"].to_pylist(), table["token_count"].to_pylist(), strict=True) if text}
+        columns = (table[name].to_pylist() for name in ("text", "token_count"))
+        counts = {digest(text): count for text, count in zip(*columns, strict=True) if text}
         known = self._folder(next(iter(counts))).read() if counts else {}
         return sum(count or 0 for key, count in counts.items() if key not in known)
 
@@ -72,44 +73,53 @@ class Stage:
         found = folder.read()
         # A batch is as slow as its longest text.
         missing = sorted(texts.keys() - found.keys(), key=lambda key: (len(texts[key]), key))
-        last = 0.0
         for start in range(0, len(missing), self.batch_size):
-            if self.calls_per_minute:
-                time.sleep(max(0.0, last + 60 / self.calls_per_minute - time.monotonic()))
-                last = time.monotonic()
             batch = missing[start : start + self.batch_size]
-            made = dict(zip(batch, self._embed([texts[key] for key in batch]), strict=True))
+            made = dict(zip(batch, self._embed([texts[key] for key in batch], self.retries), strict=True))
             folder.write(made)
             found.update(made)
         folder.merge(found)
         return found
 
-    def _embed(self, texts: list[str]) -> list[Vector]:
+    def _embed(self, texts: list[str], retries: int) -> list[Vector]:
         """The vectors of texts. One that has none by itself gets the reason; an outage is raised."""
         try:
-            return [(vector, None) for vector in self._call(texts)]
+            return [(vector, None) for vector in self._call(texts, retries)]
         except Exception as error:
             if len(texts) == 1:
                 # Whether the text is at fault or the embedder.
-                self._call(["dimension"])
+                self._call(["dimension"], retries)
                 return [(None, f"{type(error).__name__}: {error}")]
             middle = len(texts) // 2
-            return self._embed(texts[:middle]) + self._embed(texts[middle:])
+            few = min(retries, 1)
+            return self._embed(texts[:middle], few) + self._embed(texts[middle:], few)
 
-    def _call(self, texts: list[str]) -> list[list[float]]:
-        for attempt in range(self.retries + 1):
+    def _call(self, texts: list[str], retries: int) -> list[list[float]]:
+        for attempt in range(retries + 1):
             try:
+                self._wait()
                 vectors = [vector_of(vector) for vector in self.embed(texts)]
                 if len(vectors) != len(texts):
-                    raise ValueError(f"the embedder returned {len(vectors)} vectors for {len(texts)} texts; expected one for each")
+                    raise ValueError(
+                        f"the embedder returned {len(vectors)} vectors for {len(texts)} texts; expected one for each"
+                    )
                 return vectors
             except Exception:
-                if attempt == self.retries:
+                if attempt == retries:
                     raise
                 time.sleep(random.uniform(0, min(60.0, 2.0**attempt)))
-        raise AssertionError("a loop that returns or raises")
+        raise AssertionError("the loop returns or raises")
+
+    def _wait(self) -> None:
+        """Waits until the next call is allowed in this process."""
+        global _next_call
+        if self.calls_per_minute:
+            time.sleep(max(0.0, _next_call - time.monotonic()))
+            _next_call = time.monotonic() + 60 / self.calls_per_minute
 
 
+#: When the next call of a process with a limit is allowed.
+_next_call = 0.0
 Vector = tuple[list[float] | None, str | None]
 
 
@@ -140,7 +150,7 @@ def options(**given: Any) -> dict[str, Any]:
 def bound(tokens: int, most: int) -> None:
     """Raises if more tokens than `most` would be embedded."""
     if tokens > most:
-        raise ValueError(f"{tokens:,} tokens have no vector yet, more than `max_tokens` allows ({most:,}); nothing was embedded")
+        raise ValueError(f"{tokens:,} tokens have no vector yet, more than `token_limit` allows ({most:,}); nothing was embedded")
 
 
 def stage(embedder: Any, vectors: str, model: str | None, options: Mapping[str, Any], keys: Mapping[str, Any]) -> Stage:
@@ -176,6 +186,8 @@ class Folder:
         self.files, path = fs.FileSystem.from_uri(base if "://" in base else os.path.abspath(base))
         self.is_local = isinstance(self.files, fs.LocalFileSystem)
         self.path = f"{path.rstrip('/')}/{name}"
+        #: The files that this task has read or written.
+        self.known: set[str] = set()
 
     def names(self) -> list[str]:
         selector = library("pyarrow.fs").FileSelector(self.path, allow_not_found=True)
@@ -184,6 +196,7 @@ class Folder:
     def read(self) -> dict[str, Vector]:
         found: dict[str, Vector] = {}
         for name in self.names():
+            self.known.add(name)
             table = library("pyarrow.parquet").read_table(name, filesystem=self.files)
             columns = (table[column].to_pylist() for column in ("text_hash", "vector", "reason"))
             found.update((key, (vector, reason)) for key, vector, reason in zip(*columns, strict=True))
@@ -199,13 +212,12 @@ class Folder:
         library("pyarrow.parquet").write_table(table, written, filesystem=self.files, compression="zstd")
         if self.is_local:
             self.files.move(written, path)
+        self.known.add(path)
         return path
 
     def merge(self, vectors: Mapping[str, Vector]) -> None:
         """Puts the files together in one, so that there are as many as buckets."""
-        names = self.names()
-        if len(names) > 1:
-            whole = self.write(vectors)
-            for name in names:
-                if name != whole:
-                    self.files.delete_file(name)
+        if len(self.known) > 1:
+            parts = self.known - {self.write(vectors)}
+            for name in parts:
+                self.files.delete_file(name)

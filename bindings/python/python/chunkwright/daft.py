@@ -86,11 +86,12 @@ def _rows(
 def embed(
     rows: Any,
     embedder: Any,
+    /,
     *,
     vectors: str,
     model: str | None = None,
     num_gpus: float = 0,
-    max_tokens: int | None = None,
+    token_limit: int | None = None,
     batch_size: int = 64,
     retries: int | None = None,
     calls_per_minute: float | None = None,
@@ -106,7 +107,7 @@ def embed(
     the name of the embedder.
 
     A text that has no vector by itself has the reason in `vector_reason`; an outage is raised after `retries`. With
-    `max_tokens`, `ValueError` is raised before the first call if more tokens would be embedded; the rows are then read
+    `token_limit`, `ValueError` is raised before the first call if more tokens would be embedded; the rows are then read
     twice. `calls_per_minute` and `num_gpus`, which may be a fraction, are those of one worker. A worker has all texts of one
     of the `buckets` in memory.
     """
@@ -129,9 +130,9 @@ def embed(
         groups = rows.with_column(_vectors.BUCKET, bucket(daft.col("text"))).groupby(_vectors.BUCKET)
         return groups.map_groups(column(*map(daft.col, schema.names)).alias("row"))
 
-    if max_tokens is not None:
+    if token_limit is not None:
         counted = by_bucket(arrow.int64(), lambda table: [stage.tokens(table)]).sum("row").to_pydict()["row"]
-        _vectors.bound(counted[0] or 0, max_tokens)
+        _vectors.bound(counted[0] or 0, token_limit)
     result = arrow.struct([*schema, *_vectors.added()])
     embedded = by_bucket(result, lambda table: _vectors.structs(stage.rows(table)), num_gpus)
     return embedded.select(daft.functions.unnest(daft.col("row")))

@@ -73,12 +73,13 @@ def _rows(
 def embed(
     rows: Any,
     embedder: Any,
+    /,
     *,
     vectors: str,
     model: str | None = None,
     num_cpus: float = 0.5,
     num_gpus: float = 0,
-    max_tokens: int | None = None,
+    token_limit: int | None = None,
     batch_size: int = 64,
     retries: int | None = None,
     calls_per_minute: float | None = None,
@@ -105,9 +106,9 @@ def embed(
         return stage.rows(group.drop_columns([_vectors.BUCKET]))
 
     groups = rows.map_batches(dealt, batch_format="pyarrow", num_cpus=num_cpus).groupby(_vectors.BUCKET)
-    if max_tokens is not None:
+    if token_limit is not None:
         tokens = groups.map_groups(counted, batch_format="pyarrow", num_cpus=num_cpus).sum("tokens")
-        _vectors.bound(tokens or 0, max_tokens)
+        _vectors.bound(tokens or 0, token_limit)
     return groups.map_groups(embedded, batch_format="pyarrow", num_cpus=num_cpus, num_gpus=num_gpus)
 
 

@@ -81,10 +81,11 @@ def _signed(schema: Any) -> Any:
 def embed(
     rows: Any,
     embedder: Any,
+    /,
     *,
     vectors: str,
     model: str | None = None,
-    max_tokens: int | None = None,
+    token_limit: int | None = None,
     batch_size: int = 64,
     retries: int | None = None,
     calls_per_minute: float | None = None,
@@ -115,9 +116,9 @@ def embed(
         return stage.rows(group.drop_columns([_vectors.BUCKET])).cast(with_vectors)
 
     groups = rows.mapInArrow(dealt, types.from_arrow_schema(with_bucket)).groupBy(_vectors.BUCKET)
-    if max_tokens is not None:
+    if token_limit is not None:
         tokens = groups.applyInArrow(counted, "tokens bigint").groupBy().sum("tokens").first()[0]
-        _vectors.bound(tokens or 0, max_tokens)
+        _vectors.bound(tokens or 0, token_limit)
     return groups.applyInArrow(embedded, types.from_arrow_schema(with_vectors))
 
 
