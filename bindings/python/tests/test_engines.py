@@ -155,6 +155,10 @@ def test_a_name_is_a_file_and_a_folder_in_an_object_store_only() -> None:
         ("/docs/*/[ab].md", "file:///docs/c/a.md", "c/a.md"),
         (["/docs/a/", "/docs/"], "/docs/a/b.md", "b.md"),
         ("/docs/*.md", "/elsewhere/a.md", "/elsewhere/a.md"),
+        ("docs/**", "docs/a/b.md", "a/b.md"),
+        ("docs/**", "file://docs/a/b.md", "a/b.md"),
+        ("docs/**", f"file://{os.path.realpath('docs')}/a/b.md", "a/b.md"),
+        ("*.md", "b.md", "b.md"),
     ],
 )
 def test_names_are_relative_to_what_is_before_the_first_wildcard(paths: str, path: str, name: str) -> None:

@@ -219,29 +219,24 @@ def listing(paths: str | Sequence[str], filesystem: Any = None) -> list[tuple[st
 
 
 def plain(path: str) -> str:
-    """A path or URL without its scheme, as engines write it in different ways: `file:/a`, `file:///a` and `/a`."""
+    """A path or URL without its scheme: engines write `file:/a`, `file:///a` and `/a`, and `file://a` for a relative path."""
     scheme, colon, rest = path.partition(":")
     if not (colon and re.fullmatch("[A-Za-z][A-Za-z0-9+.-]+", scheme)):
         return path
-    return "/" + rest.lstrip("/") if scheme == "file" else rest.lstrip("/")
+    return rest.removeprefix("//") if scheme == "file" else rest.lstrip("/")
 
 
 def roots(paths: str | Sequence[str], root: str | None) -> list[str]:
     """The folders that names are relative to, the longest first: `root`, or of each path what is before its first wildcard."""
     given = [paths] if isinstance(paths, str) else list(paths)
-    if root is not None:
-        return [_folder(root)]
-    found = set()
-    for path in given:
-        fixed = re.split(r"[*?\[{]", path, maxsplit=1)[0]
-        is_folder = path.endswith("/") or ("://" not in path and os.path.isdir(path))
-        found.add(_folder(path if is_folder else fixed.rpartition("/")[0]))
-    return sorted(found, key=lambda one: (-len(one), one))
-
-
-def _folder(path: str) -> str:
-    path = plain(path if ":" in path.split("/")[0] else os.path.realpath(path))
-    return path.rstrip("/") + "/"
+    folders = []
+    for path in given if root is None else [root]:
+        is_folder = root is not None or path.endswith("/") or ("://" not in path and os.path.isdir(path))
+        fixed, slash, _ = re.split(r"[*?\[{]", path, maxsplit=1)[0].rpartition("/")
+        folders.append(path.rstrip("/") + "/" if is_folder else fixed + slash)
+    # Engines pass on what they were given, or make paths absolute.
+    absolute = [os.path.realpath(folder).rstrip("/") + "/" for folder in folders if ":" not in folder.split("/")[0]]
+    return sorted({*map(plain, folders), *absolute}, key=lambda one: (-len(one), one))
 
 
 def name_of(path: str | None, folders: Sequence[str]) -> str | None:
