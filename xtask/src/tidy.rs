@@ -2,6 +2,7 @@
 
 mod circles;
 mod english;
+mod tables;
 
 use std::fs;
 use std::path::Path;
@@ -33,9 +34,10 @@ const REGISTRY_HOSTS: &[&str] = &[
 /// The one source that a lock file names: cargo's name for its public registry, whatever mirror is used.
 const LOCK_SOURCE: &str = concat!("source = \"registry+https://github.com/rust-lang/crates", ".io-index\"");
 
-/// Checks every rule; violations are listed, and long Rust files are named.
+/// Checks every rule; violations are listed; long Rust files and results of versions before are named.
 pub(crate) fn run() -> Result<()> {
     let files = files()?;
+    let versions = tables::versions()?;
     let (mut violations, mut long, mut english) = (Vec::new(), Vec::new(), english::Counts::default());
     for name in &files {
         let path = shell::root().join(name);
@@ -53,6 +55,11 @@ pub(crate) fn run() -> Result<()> {
         violations.extend(in_text(name, &text));
         violations.extend(test_that_never_runs(name, &text));
         english.add(name, &text);
+        let of_before =
+            if name.starts_with("eval/") { tables::of_before(&text, &versions) } else { Vec::new() };
+        if !of_before.is_empty() {
+            println!("warning: {name} was measured with {}; measure it again", of_before.join(", "));
+        }
         let lines = text.lines().count();
         if Path::new(name).extension().is_some_and(|extension| extension == "rs") && lines > MANY_LINES {
             long.push(format!("{name}: {lines} lines"));

@@ -94,7 +94,8 @@ fn main() -> Result<()> {
     let over_all = over_all(&setup, &sets, &rows)?;
     let search = model.map_or("lexical".to_owned(), |name| format!("hybrid, with vectors of `{name}`"));
     println!(
-        "# Agreement of generated questions with people's\n\nMade by `cargo run --release -p chunkwright-eval --example agreement`. Searches are {search}. {ABOUT}\n"
+        "# Agreement of generated questions with people's\n\nMade by `cargo run --release -p chunkwright-eval --example agreement`, with {}. Searches are {search}. {ABOUT}\n",
+        chunkwright_eval::versions()
     );
     print!("{}\n{}\n{over_all}", agreements(&rows), defaults(&rows));
     Ok(())

@@ -85,7 +85,10 @@ fn main() -> Result<()> {
     let rows = text.lines().map(serde_json::from_str).collect::<std::result::Result<Vec<Row>, _>>()?;
     let models = chunkwright_models::data_dir(None)?;
     let embedder = chunkwright_models::embedder("static", &models).ok();
-    println!("# Names\n\nMade by `cargo run --release -p chunkwright-eval --example names`. {ABOUT}");
+    let versions = chunkwright_eval::versions();
+    println!(
+        "# Names\n\nMade by `cargo run --release -p chunkwright-eval --example names`, with {versions}. {ABOUT}"
+    );
     println!("\n{}", data(&rows));
     let lexical = Bench { store: &*store, rows: &rows, embedder: None, suffix: "" };
     let hybrid = Bench { store: &*store, rows: &rows, embedder: embedder.as_deref(), suffix: "-static" };

@@ -44,3 +44,13 @@ pub use report::{
 pub use retrieval::{Bench, EvalError, Options, Retrieved};
 pub use size::Sizes;
 pub use stability::Stability;
+
+/// The versions that figures depend on, as text: of every strategy, and of the analysis of words.
+pub fn versions() -> String {
+    let strategies = chunkwright::STRATEGIES.iter().map(|it| {
+        let (major, minor) = it.version();
+        format!("{}-v{major}.{minor}", it.name())
+    });
+    let analysis = format!("analysis-v{}", chunkwright_index::analysis::VERSION);
+    strategies.chain([analysis]).collect::<Vec<_>>().join(", ")
+}

@@ -67,8 +67,9 @@ struct Draft {
 /// Shortest answer, in characters.
 const LEAST_ANSWER: usize = 40;
 
-/// Number of links from which on only links are used: 20 of them rank better than any number of sentences on
-/// documentation that has links.
+/// Number of questions of one origin that tell ways of cutting apart: 20 links rank better than any number of sentences
+/// on documentation that has links, and only they are used then. Source code is asked for by as many, however small its
+/// share is.
 const ENOUGH: usize = 20;
 
 impl Origin {
@@ -98,7 +99,8 @@ impl Origin {
             }
             Self::Sentences => {
                 "sentences ask for passages of a few sentences with half of their own words; \
-                 what is said in other words, or over several sections, is not asked for"
+                 what is said in other words, or over several sections, is not asked for, \
+                 and on manuals with links they contradicted people's questions"
             }
             Self::Titles => {
                 "titles ask for whole sections, people mostly for a sentence or two of one; \
@@ -204,7 +206,7 @@ fn suitable(corpus: &Corpus, count: usize, seed: u64) -> Vec<(Origin, Vec<Draft>
     suitable
 }
 
-/// The part of `count` that is the share of source code in `corpus`.
+/// The part of `count` that is the share of source code in `corpus`, and enough of it where there is any.
 fn code_share(corpus: &Corpus, count: usize) -> usize {
     let (mut code, mut all) = (0, 0);
     for document in corpus.documents() {
@@ -213,5 +215,6 @@ fn code_share(corpus: &Corpus, count: usize) -> usize {
         code += if has_symbols { bytes } else { 0 };
         all += bytes;
     }
-    (count * code).checked_div(all).unwrap_or(0)
+    let share = (count * code).checked_div(all).unwrap_or(0);
+    if code > 0 { share.max(ENOUGH.min(count / 2)) } else { 0 }
 }

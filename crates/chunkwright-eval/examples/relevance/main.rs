@@ -86,7 +86,7 @@ fn main() -> Result<()> {
     let models = chunkwright_models::data_dir(None)?;
     let written = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../eval/relevance.tsv");
     let repositories = repositories(Path::new(data), &written)?;
-    println!("{}", report::ABOUT);
+    println!("{}\n\nMeasured with {}.", report::ABOUT.trim_end(), chunkwright_eval::versions());
     let mut fitted = Vec::new();
     for (name, calibration) in [("none", LEXICAL), ("static", CALIBRATIONS[1]), ("e5", CALIBRATIONS[0])] {
         let embedder = match name {

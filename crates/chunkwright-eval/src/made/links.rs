@@ -270,6 +270,10 @@ mod tests {
             &[("It can be built or installed there as usual.", "## From source {#build}")],
         );
         check(
+            "You need [the *program*][there] first. It is built [there], too.\n\n[there]: install.md#build \"Title\"\n",
+            &[("You need the program first.", "## From source {#build}")],
+        );
+        check(
             "See how to [install](/guide/install.html) it first.\n",
             &[("See how to install it first.", "# Install")],
         );
