@@ -132,9 +132,8 @@ def _cut(documents: Sequence[Document], keys: Mapping[str, Any], files: bool, ot
             others.append(Other(ids[0], "failed", reason or str(error)))
             return
         # One of them is at fault, or two have one name.
-        middle = len(documents) // 2
-        yield from _cut(documents[:middle], keys, files, others)
-        yield from _cut(documents[middle:], keys, files, others)
+        for one in documents:
+            yield from _cut([one], keys, files, others)
         return
     table = library("pyarrow").table(chunks)
     cut = set(table["doc_id"].unique().to_pylist())

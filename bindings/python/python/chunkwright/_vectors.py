@@ -11,7 +11,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,25 +74,30 @@ class Stage:
         # A batch is as slow as its longest text.
         missing = sorted(texts.keys() - found.keys(), key=lambda key: (len(texts[key]), key))
         for start in range(0, len(missing), self.batch_size):
-            batch = missing[start : start + self.batch_size]
-            made = dict(zip(batch, self._embed([texts[key] for key in batch], self.retries), strict=True))
-            folder.write(made)
-            found.update(made)
+            batch = {key: texts[key] for key in missing[start : start + self.batch_size]}
+            for made in self._embed(batch, self.retries):
+                folder.write(made)
+                found.update(made)
         folder.merge(found)
         return found
 
-    def _embed(self, texts: list[str], retries: int) -> list[Vector]:
-        """The vectors of texts. One that has none by itself gets the reason; an outage is raised."""
+    def _embed(self, texts: Mapping[str, str], retries: int) -> Iterator[dict[str, Vector]]:
+        """The vectors of texts by their keys, as they come. A text that has none by itself has the reason; an outage is
+        raised."""
         try:
-            return [(vector, None) for vector in self._call(texts, retries)]
+            vectors = self._call(list(texts.values()), retries)
         except Exception as error:
             if len(texts) == 1:
                 # Whether the text is at fault or the embedder.
                 self._call(["dimension"], retries)
-                return [(None, f"{type(error).__name__}: {error}")]
-            middle = len(texts) // 2
-            few = min(retries, 1)
-            return self._embed(texts[:middle], few) + self._embed(texts[middle:], few)
+                yield {key: (None, f"{type(error).__name__}: {error}") for key in texts}
+                return
+            halves = list(texts.items())
+            middle = len(halves) // 2
+            for half in (halves[:middle], halves[middle:]):
+                yield from self._embed(dict(half), min(retries, 1))
+        else:
+            yield {key: (vector, None) for key, vector in zip(texts, vectors, strict=True)}
 
     def _call(self, texts: list[str], retries: int) -> list[list[float]]:
         for attempt in range(retries + 1):
