@@ -57,7 +57,8 @@ class Ray(Daft):
 
         os.environ["PYTHONPATH"] = str(Path(__file__).parent)  # for workers
         if not ray.is_initialized():
-            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+            # A processor stands in for a GPU, so that fractions of one can be asked for.
+            ray.init(num_cpus=2, num_gpus=1, include_dashboard=False, log_to_driver=False, logging_level="error")
         ray.data.DataContext.get_current().enable_progress_bars = False
         self.module, self.before, self.ray = module, (), ray
 

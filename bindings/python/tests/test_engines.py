@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 
 import chunkwright as cw
 from chunkwright import _tables, _vectors
-from conftest import toy_vectors
+from conftest import REPOSITORY, toy_vectors
 from engines import Daft, engines, ordered
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -222,6 +223,8 @@ def test_a_run_that_died_embeds_no_text_twice(engine: Daft, corpus: Path, tmp_pa
     rows = engine.kept(engine.module.chunk_files(*engine.before, engine.folder(corpus)))
     table = ordered(engine.table(rows))
     options: dict[str, Any] = {"vectors": str(tmp_path / "vectors"), "batch_size": 8, "buckets": 3, "retries": 0}
+    if engine.name == "ray":
+        options["num_gpus"] = 0.25
     embedder = Embedder(tmp_path / "calls", fails_after=4)
     with pytest.raises(Exception, match="the service is down"):
         engine.table(engine.module.embed(rows, embedder, **options))
@@ -297,6 +300,29 @@ def test_batches_hold_texts_of_similar_length(tmp_path: Path) -> None:
 def test_a_model_of_the_engine_embeds(tmp_path: Path) -> None:
     with pytest.raises(cw.ChunkwrightError, match="embedder"):
         _vectors.stage("none", str(tmp_path), None, {}, {})
+
+
+def run_guide(kind: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Runs the blocks of the guide for an engine."""
+    page = (REPOSITORY / "docs" / "scale.md").read_text(encoding="utf-8")
+    for match in re.finditer(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(compile(match[1], "scale.md", "exec"), names)
+    return names
+
+
+def test_the_guide_runs(
+    engine: Daft, corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus.rename(corpus.parent / "docs")
+    monkeypatch.chdir(corpus.parent)
+    if engine.name != "daft":
+        names = run_guide(f"python {engine.name}", {"session": next(iter(engine.before), None)})
+        assert names["rows"].count() == len(cw.chunk("docs", max_size=512))
+        return
+    run_guide("python", {})
+    printed = capsys.readouterr().out
+    assert "more than `token_limit` allows (1,000)" in printed
+    assert "1 ['update', 'update', 'update', 'upsert', 'delete']" in printed
 
 
 def edit(folder: Path) -> None:

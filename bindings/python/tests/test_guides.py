@@ -20,12 +20,10 @@ import pytest
 
 import chunkwright as cw
 from conftest import CORPUS, REPOSITORY
-from engines import Daft, engines
 
 sys.path.insert(0, str(REPOSITORY / "bindings" / "python"))
 
 GUIDE = REPOSITORY / "docs" / "python.md"
-SCALE = REPOSITORY / "docs" / "scale.md"
 NOTEBOOKS = sorted((REPOSITORY / "bindings" / "python" / "notebooks").glob("*.ipynb"))
 
 
@@ -38,9 +36,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def blocks(page: str, kind: str = "python") -> Iterator[tuple[int, str]]:
+def blocks(page: str) -> Iterator[tuple[int, str]]:
     """The blocks of Python of a page, each with the line before it."""
-    for match in re.finditer(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+    for match in re.finditer(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
         yield page[: match.start(1)].count("\n"), match[1]
 
 
@@ -57,23 +55,6 @@ def test_every_block_of_the_guide_runs(folder: Path, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr().out
     assert "beekeeping.md" in printed and "http://127.0.0.1:" in printed and "invalid_settings" in printed
     assert len(names["database"]) == len(cw.chunk("docs"))
-
-
-def test_every_block_of_the_guide_to_scale_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {"__name__": "guide"}
-    for line, code in blocks(SCALE.read_text()):
-        run(line, code, SCALE, names)
-    printed = capsys.readouterr().out
-    assert "more than `token_limit` allows (1,000)" in printed and "1 ['update', 'update', 'update', 'upsert', 'delete']" in printed
-
-
-@pytest.mark.parametrize("engine", [engine for engine in engines() if engine.id != "daft"])
-def test_blocks_of_other_engines_in_the_guide_to_scale_run(engine: type[Daft], folder: Path) -> None:
-    started = engine()
-    names: dict[str, Any] = {"session": next(iter(started.before), None)}
-    for line, code in blocks(SCALE.read_text(), f"python {engine.name}"):
-        run(line, code, SCALE, names)
-    assert names["rows"].count() == len(cw.chunk("docs", max_size=512))
 
 
 def test_the_tables_of_the_guide_are_those_of_the_engine() -> None:
