@@ -9,12 +9,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow
 import pyarrow.compute as compute
+import pyarrow.parquet as parquet
 import pytest
 
 import chunkwright as cw
@@ -267,6 +270,18 @@ def test_a_text_without_a_vector_has_the_reason_and_an_outage_is_raised(tmp_path
         stage(Embedder(tmp_path / "calls", fails_after=0), tmp_path / "w").rows(table)
 
 
+def test_vectors_that_were_made_elsewhere_are_kept(tmp_path: Path) -> None:
+    texts = ["one", "two", "three"]
+    known = pyarrow.table({"text": [*texts[:2], None], "vector": [*toy_vectors(texts[:2]), None]})
+    parquet.write_table(known, tmp_path / "known.parquet")
+    for number, given in enumerate((known, tmp_path / "known.parquet")):
+        embedder = Embedder(tmp_path / f"calls{number}")
+        made = _vectors.prepared(stage(embedder, tmp_path / f"vectors{number}", batch_size=1), given)
+        rows = made.rows(pyarrow.table({"text": texts}))
+        assert rows["vector"].equals(pyarrow.chunked_array([toy_vectors(texts)], rows["vector"].type))
+        assert embedder.texts() == ["three"]
+
+
 def test_an_error_that_passes_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr(_vectors.time, "sleep", waited.append)
@@ -297,9 +312,47 @@ def test_batches_hold_texts_of_similar_length(tmp_path: Path) -> None:
     assert [len(text) for text in embedder.texts()] == list(range(1, 11))
 
 
-def test_a_model_of_the_engine_embeds(tmp_path: Path) -> None:
-    with pytest.raises(cw.ChunkwrightError, match="embedder"):
+class Service(BaseHTTPRequestHandler):
+    """A server with `/v1/embeddings`, which is busy at first."""
+
+    asked: ClassVar[list[list[str]]] = []
+
+    def do_POST(self) -> None:
+        texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+        self.asked.append(texts)
+        data = [{"index": at, "embedding": vector} for at, vector in enumerate(toy_vectors(texts))]
+        answer = json.dumps({"data": data, "model": "toy"}).encode()
+        self.send_response(503 if len(self.asked) == 1 else 200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing."""
+
+
+def test_a_service_with_the_api_of_openai_embeds(engine: Daft, tmp_path: Path) -> None:
+    texts = [f"text {number}" for number in range(9)]
+    rows = engine.kept(engine.frame({"text": texts}))
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        Service.asked.clear()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        keys = {"embedder_url": f"http://127.0.0.1:{server.server_port}/v1"}
+        embedded = engine.module.embed(rows, "openai:toy", vectors=str(tmp_path), buckets=2, **keys)
+        found = {row["text"]: row for row in engine.table(embedded).to_pylist()}
+        server.shutdown()
+    assert sorted(text for batch in Service.asked for text in batch if text in texts) == texts
+    for text, vector in zip(texts, toy_vectors(texts), strict=True):
+        length = sum(number * number for number in vector) ** 0.5
+        assert found[text]["vector"] == pytest.approx([number / length for number in vector], abs=1e-6)
+        assert found[text]["vector_model"].startswith("openai:toy") and found[text]["vector_reason"] is None
+
+
+def test_no_embedder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(cw.ChunkwrightError, match="no embedder is set"):
         _vectors.stage("none", str(tmp_path), None, {}, {})
+    with pytest.raises(ValueError, match="`embedder` is missing"):
+        _vectors.stage(None, str(tmp_path), None, {}, {})
 
 
 def run_guide(kind: str, names: dict[str, Any]) -> dict[str, Any]:

@@ -62,6 +62,21 @@ class Stage:
         known = self._folder(next(iter(counts))).read() if counts else {}
         return sum(count or 0 for key, count in counts.items() if key not in known)
 
+    def adopt(self, known: Any) -> None:
+        """Keeps vectors that were made elsewhere: a Parquet file, or a table, with the columns `text` and `vector`."""
+        is_file = isinstance(known, (str, os.PathLike))
+        table = library("pyarrow.parquet").read_table(known) if is_file else library("pyarrow").table(known)
+        columns = (table[name].to_pylist() for name in ("text", "vector"))
+        buckets: dict[int, dict[str, Vector]] = {}
+        for text, vector in zip(*columns, strict=True):
+            if text and vector is not None:
+                buckets.setdefault(self.bucket([text])[0], {})[digest(text)] = (vector, None)
+        for vectors in buckets.values():
+            folder = self._folder(next(iter(vectors)))
+            held = folder.read()
+            if new := {key: vector for key, vector in vectors.items() if key not in held}:
+                folder.write(new)
+
     def _folder(self, key: str) -> Folder:
         name = re.sub(r"[^\w.-]", "_", self.model)
         return Folder(self.vectors, f"{name}/{self.buckets}-{int(key[:8], 16) % self.buckets:04}")
@@ -145,6 +160,13 @@ def structs(table: Any) -> Any:
     """The rows of a table as one column."""
     columns = [column.combine_chunks() for column in table.columns]
     return library("pyarrow").StructArray.from_arrays(columns, fields=list(table.schema))
+
+
+def prepared(stage: Stage, known: Any) -> Stage:
+    """A stage that has adopted what is known."""
+    if known is not None:
+        stage.adopt(known)
+    return stage
 
 
 def options(**given: Any) -> dict[str, Any]:

@@ -90,6 +90,7 @@ def embed(
     *,
     vectors: str,
     model: str | None = None,
+    known: Any = None,
     num_gpus: float = 0,
     token_limit: int | None = None,
     batch_size: int = 64,
@@ -104,7 +105,8 @@ def embed(
     function from a list of texts to vectors; or an object that embeds, as `Sync.to` takes it. `vectors` is a folder or URL
     that all workers can write: each call of the embedder ends with its vectors in a Parquet file there, and no text that it
     holds under this `model` is embedded again, in this run, in one that resumes it, or in tomorrow's. `model` is by default
-    the name of the embedder.
+    the name of the embedder. `known` adds vectors that were made elsewhere, by the same model: a Parquet file or a table of Arrow
+    with the columns `text` and `vector`.
 
     A text that has no vector by itself has the reason in `vector_reason`; an outage is raised after `retries`. With
     `token_limit`, `ValueError` is raised before the first call if more tokens would be embedded; the rows are then read
@@ -115,7 +117,7 @@ def embed(
     options = _vectors.options(
         batch_size=batch_size, calls_per_minute=calls_per_minute, buckets=buckets, retries=retries
     )
-    stage = _vectors.stage(embedder, vectors, model, options, keys)
+    stage = _vectors.prepared(_vectors.stage(embedder, vectors, model, options, keys), known)
     schema = rows.schema().to_pyarrow_schema()
 
     @daft.func.batch(return_dtype=daft.DataType.int32())  # type: ignore[untyped-decorator]

@@ -77,6 +77,7 @@ def embed(
     *,
     vectors: str,
     model: str | None = None,
+    known: Any = None,
     num_cpus: float = 0.5,
     num_gpus: float = 0,
     token_limit: int | None = None,
@@ -94,7 +95,7 @@ def embed(
     options = _vectors.options(
         batch_size=batch_size, calls_per_minute=calls_per_minute, buckets=buckets, retries=retries
     )
-    stage = _vectors.stage(embedder, vectors, model, options, keys)
+    stage = _vectors.prepared(_vectors.stage(embedder, vectors, model, options, keys), known)
 
     def dealt(batch: Any) -> Any:
         return _vectors.dealt(batch, stage)

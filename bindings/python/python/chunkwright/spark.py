@@ -85,6 +85,7 @@ def embed(
     *,
     vectors: str,
     model: str | None = None,
+    known: Any = None,
     token_limit: int | None = None,
     batch_size: int = 64,
     retries: int | None = None,
@@ -100,7 +101,7 @@ def embed(
     options = _vectors.options(
         batch_size=batch_size, calls_per_minute=calls_per_minute, buckets=buckets, retries=retries
     )
-    stage = _vectors.stage(embedder, vectors, model, options, keys)
+    stage = _vectors.prepared(_vectors.stage(embedder, vectors, model, options, keys), known)
     schema = types.to_arrow_schema(rows.schema)
     with_bucket = schema.append(arrow.field(_vectors.BUCKET, arrow.int32()))
     with_vectors = arrow.schema([*schema, *_vectors.added()])
