@@ -89,7 +89,7 @@ class Spark(Daft):
 
         # More tries than one, so that a task whose worker died is done again.
         session = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
-        session = session.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+        session = session.config("spark.driver.memory", "2g").config("spark.sql.shuffle.partitions", "2").getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         self.module, self.before, self.session = module, (session,), session
 
