@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -147,6 +148,23 @@ def test_a_name_is_a_file_and_a_folder_in_an_object_store_only() -> None:
         "d/../e.md": "`d/../e.md` is not a relative path",
         "f" * 9: "File name too long",
     }
+
+
+def test_a_full_disk_and_an_error_of_own_code_end_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [_tables.Document("a.md", b"# Text\n")]
+
+    def broken(text: str) -> int:
+        raise ValueError("no vocabulary")
+
+    with pytest.raises(ValueError, match="no vocabulary"):
+        list(_tables.cut(documents, {"tokenizer": broken}, files=True))
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_tables.Path, "open", full)
+    with pytest.raises(OSError, match="No space"):
+        list(_tables.cut(documents, {}, files=True))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ their document alone, so any partitioning gives the same rows.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import tempfile
@@ -23,6 +24,14 @@ from ._frames import library
 BATCH = 64
 #: Bytes of documents that are cut at once: with their chunks they take a few times as much memory.
 BYTES = 16 << 20
+
+
+#: Errors of a file system that are the fault of a name. Others, such as a full disk, end the job.
+OF_NAMES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)
+
+
+class _Unread(Exception):
+    """Why documents cannot be cut together, or one not at all."""
 
 
 class Document(NamedTuple):
@@ -126,10 +135,9 @@ def _cut(documents: Sequence[Document], keys: Mapping[str, Any], files: bool, ot
         chunks = _read(documents, keys) if files else _chunkwright.chunk(_sources(documents), **keys)
     except SettingsError:
         raise
-    except (ChunkwrightError, OSError, ValueError) as error:
+    except (ChunkwrightError, _Unread) as error:
         if len(documents) == 1:
-            reason = error.strerror if isinstance(error, OSError) else None
-            others.append(Other(ids[0], "failed", reason or str(error)))
+            others.append(Other(ids[0], "failed", str(error)))
             return
         # One of them is at fault, or two have one name.
         for one in documents:
@@ -149,7 +157,7 @@ def _cut(documents: Sequence[Document], keys: Mapping[str, Any], files: bool, ot
 
 def _sources(documents: Sequence[Document]) -> list[dict[str, Any]]:
     if len({one.name for one in documents}) < len(documents):
-        raise ValueError("a name is there twice")
+        raise _Unread("a name is there twice")
     return [{"doc_id": one.name, "text": one.content} for one in documents]
 
 
@@ -159,19 +167,24 @@ def _read(documents: Sequence[Document], keys: Mapping[str, Any]) -> Chunks:
         folder = os.path.realpath(folder)
         for one in documents:
             name = one.name or ""
-            if name.startswith("/") or any(part in ("", ".", "..") for part in name.split("/")):
-                raise ValueError(f"`{name}` is not a relative path")
+            if "\0" in name or any(part in ("", ".", "..") for part in name.split("/")):
+                raise _Unread(f"`{name}` is not a relative path")
             path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
             content = one.content or b""
-            with path.open("xb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("xb") as file:
+                    file.write(content.encode() if isinstance(content, str) else content)
+            except OSError as error:
+                if error.errno not in OF_NAMES:
+                    raise
+                raise _Unread(error.strerror) from error
         try:
             return _chunkwright.chunk(folder, **{**keys, "no_ignore": True})
         except SettingsError:
             raise
         except ChunkwrightError as error:
-            raise ValueError(str(error).replace(f"{folder}{os.sep}", "")) from error
+            raise _Unread(str(error).replace(f"{folder}{os.sep}", "")) from error
 
 
 def documents(columns: Sequence[Any], folders: Sequence[str] | None = None) -> Iterator[Document]:
