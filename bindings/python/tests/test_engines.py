@@ -377,7 +377,9 @@ def run_guide(kind: str, names: dict[str, Any]) -> dict[str, Any]:
     """Runs the blocks of the guide for an engine."""
     page = (REPOSITORY / "docs" / "scale.md").read_text(encoding="utf-8")
     for match in re.finditer(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        exec(compile(match[1], "scale.md", "exec"), names)
+        # The virtual machine of Spark keeps the folder that it was started in.
+        code = match[1].replace('"docs"', repr(os.path.abspath("docs"))) if "spark" in kind else match[1]
+        exec(compile(code, "scale.md", "exec"), names)
     return names
 
 
