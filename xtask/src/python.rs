@@ -19,6 +19,10 @@ const MATURIN: Environment = Environment { name: "python-build", list: "bindings
 /// What tests the package.
 const TESTS: Environment = Environment { name: "python", list: "bindings/python/tests/requirements.txt" };
 
+/// What tests the batch engines, with those that are too large or start too slowly for every change.
+const ENGINES: Environment =
+    Environment { name: "python-engines", list: "bindings/python/tests/engines.txt" };
+
 const PACKAGE: &str = "bindings/python";
 
 /// Builds what users install: a wheel for this system, and a source distribution that builds anywhere.
@@ -55,6 +59,11 @@ fn build(profile: Profile) -> Result<PathBuf> {
         bail!("the types of the package could not be written");
     }
     pack(profile)?;
+    newest(profile)
+}
+
+/// The wheel of a profile that was built last.
+fn newest(profile: Profile) -> Result<PathBuf> {
     let folder = folder(profile)?;
     let newest = fs::read_dir(&folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -117,9 +126,22 @@ pub(crate) fn install() -> Result<()> {
 
 /// The tests of the package that is installed.
 pub(crate) fn test() -> Result<Command> {
-    let programs = TESTS.programs()?;
+    pytest(&TESTS, "tests")
+}
+
+/// Runs the tests of the batch engines with the wheel that [`install`] has built.
+pub(crate) fn test_engines() -> Result<()> {
+    ENGINES.install()?;
+    let wheel = newest(Profile::Dev)?;
+    shell::run(ENGINES.pip()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
+    shell::run(&mut pytest(&ENGINES, "tests/test_engines.py")?)
+}
+
+/// The tests at a path of the package, in an environment.
+fn pytest(environment: &Environment, path: &str) -> Result<Command> {
+    let programs = environment.programs()?;
     let mut pytest = Command::new(programs.join("python"));
-    pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(Path::new(PACKAGE).join("tests"));
+    pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(Path::new(PACKAGE).join(path));
     pytest.current_dir(shell::root()).env("PYTHONPATH", "").env("PATH", with(&programs)?);
     Ok(pytest)
 }

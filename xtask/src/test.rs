@@ -44,6 +44,7 @@ const AT_LENGTH: &[Step] = &[
         command.envs(LONG.iter().copied());
         with_stores(&mut command)
     }),
+    ("batch engines", python::test_engines),
     ("every page in both themes", web::test_in_both_themes),
     ("soak for an hour", || soak::run(&["--seconds".into(), "3600".into()])),
 ];

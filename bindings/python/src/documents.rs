@@ -229,6 +229,31 @@ pub(crate) fn count_tokens(py: Python<'_>, text: &str, keys: Option<&Bound<'_, P
     py.detach(count).map_err(|failure: Failure| failure.raise(py))
 }
 
+/// The `doc_id` of a file at a path that is relative to its folder.
+#[pyfunction]
+pub(crate) fn doc_id(path: PathBuf) -> String {
+    chunkwright_engine::doc_id(&path)
+}
+
+/// Embeds texts by the key `embedder`, without a collection. Returns the name of the model and one vector for each text.
+#[pyfunction]
+#[pyo3(signature = (texts, **keys))]
+pub(crate) fn embed(
+    py: Python<'_>,
+    texts: Vec<String>,
+    keys: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(String, Vec<Vec<f32>>)> {
+    let keys = Keys::read(keys)?;
+    let answer = work::run(py, &keys.calls.cancel, || {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let answer = keys.calls.checked(keys.engine()?.embed(&texts))?;
+        answer.ok_or(Failure::Refused(
+            "no embedder is set; name one by `embedder`, such as `static` or `openai:MODEL`",
+        ))
+    })?;
+    Ok((answer.model, answer.vectors))
+}
+
 /// The texts of documents as they are cut, with the ids of the documents: a PDF, for instance, as Markdown.
 #[pyfunction]
 #[pyo3(signature = (source, *, name=None, **keys))]

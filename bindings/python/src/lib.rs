@@ -26,8 +26,8 @@ mod _chunkwright {
     use crate::chunks::{Chunk, ChunkIterator, Chunks};
     #[pymodule_export]
     use crate::documents::{
-        Plan, chunk, chunk_text, count_tokens, diff, documents, evaluate, explain, outline, plan, preview,
-        stats, tune,
+        Plan, chunk, chunk_text, count_tokens, diff, doc_id, documents, embed, evaluate, explain, outline,
+        plan, preview, stats, tune,
     };
     #[pymodule_export]
     use crate::index::Index;

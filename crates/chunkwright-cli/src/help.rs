@@ -1,4 +1,4 @@
-//! Help texts: a page for `--help`, every option for `help COMMAND`.
+//! Help texts: a page for `--help`, every option for `help COMMAND`, and the options of a subject for `help SUBJECT`.
 //!
 //! `--help` shows what a command does, and one line per option. Rarely needed settings are hidden there (see `keys.rs`)
 //! and counted at the end, so that it fits on a page or two.
@@ -8,10 +8,60 @@ use clap::{Arg, Command};
 
 use crate::command::GROUPS;
 
+/// What `help filters` prints.
+const FILTERS: &str = "\
+Filters take chunks by what their records say. They are written as `--filter EXPRESSION`, or inside a query.
+
+An expression has conditions, joined by `and`, `or`, `not` and parentheses:
+
+  language=rust               is, and `!=` is not
+  token_count<200             order: `<`, `<=`, `>`, `>=`
+  doc_id^=guide/              begins with
+  doc_id~docs/**/*.md         matches a glob
+  meta.tags=ops               what a front matter or a table of metadata says of the document
+  header_path=\"Set up\"       a value with blanks or parentheses stands in double quotes
+
+Inside a query:
+
+  symbol:Report.render        chunks of this symbol
+  path:src/ -path:tests/      in a folder, and not in another
+  lang:python type:table      of a language, with a kind of content
+  \"connection refused\"        these words side by side
+  -docker                     without this word
+
+An unknown field is answered with all that there are.
+
+Examples:
+  chunkwright search retries --filter 'doc_id~docs/** and (category=api or token_count<200)'
+  chunkwright search \"symbol:Report.render -path:tests/ how are pages numbered?\"
+";
+
 /// The program with both kinds of help texts.
 pub(crate) fn shaped(command: Command) -> Command {
     let groups: String = GROUPS.iter().map(|(title, names)| listed(&command, title, names)).collect();
+    // What a client starts needs no settings: those of other commands are one step away.
+    let command = command.mut_subcommand("mcp", |mcp| {
+        mcp.mut_args(|arg| {
+            let is_shared = arg.get_help_heading().is_some();
+            if is_shared { arg.hide_short_help(true) } else { arg }
+        })
+    });
     with_list(described(command, "chunkwright help"), &groups, "Options")
+}
+
+/// What `help SUBJECT` prints: of `filters`, how they are written; of a title above options, such as `cutting`, all
+/// options below it, from the command that has most of them. `None` if the subject is neither.
+pub(crate) fn of_subject(command: &Command, subject: &str) -> Option<StyledStr> {
+    if subject == "filters" {
+        return Some(FILTERS.into());
+    }
+    let is_of = |arg: &Arg| arg.get_help_heading().is_some_and(|title| title.to_lowercase() == subject);
+    let most =
+        command.get_subcommands().max_by_key(|it| it.get_arguments().filter(|arg| is_of(arg)).count())?;
+    most.get_arguments().any(is_of).then(|| {
+        let only = most.clone().mut_args(|arg| if is_of(&arg) { arg } else { arg.hide(true) });
+        only.disable_help_flag(true).help_template("{options}\n").render_long_help()
+    })
 }
 
 /// A command whose `--help` shows its description and the number of hidden settings. `words` is the command that prints
@@ -27,7 +77,7 @@ fn described(command: Command, words: &str) -> Command {
         described(inner, &words)
     });
     if hidden > 0 {
-        let whole = command.get_after_help().cloned().unwrap_or_default();
+        let whole = command.get_after_long_help().or(command.get_after_help()).cloned().unwrap_or_default();
         let examples = command.get_after_help().map(|after| format!("{after}\n\n")).unwrap_or_default();
         let more = format!("{examples}`{words}` describes every option, and {hidden} more settings.");
         command = command.after_help(more).after_long_help(whole);
@@ -110,6 +160,17 @@ mod tests {
                 assert!(named, "{words:?} {}", argument.get_id());
             }
         }
+    }
+
+    #[test]
+    fn a_subject_is_explained_with_all_of_its_options_and_no_other() {
+        let cutting = of_subject(&Cli::command(), "cutting").unwrap().to_string();
+        for flag in ["--max-size", "--strategy", "--context", "--overlap"] {
+            assert!(cutting.contains(flag), "{cutting}");
+        }
+        assert!(!cutting.contains("--output") && !cutting.contains("--quiet"), "{cutting}");
+        assert!(of_subject(&Cli::command(), "filters").unwrap().to_string().contains("--filter"));
+        assert!(of_subject(&Cli::command(), "lamps").is_none());
     }
 
     #[test]

@@ -82,6 +82,14 @@ pub fn run(arguments: &[OsString]) -> u8 {
         {
             Err(anyhow!(said))
         }
+        Err(error)
+            if error.kind() == ErrorKind::InvalidSubcommand
+                && let [_, help, subject] = arguments
+                && help == "help"
+                && let Some(text) = help::of_subject(&Cli::command(), &subject.to_string_lossy()) =>
+        {
+            writeln!(anstream::stdout(), "{}", text.ansi()).map_err(Into::into).map(|()| Outcome::Success)
+        }
         // Help and version texts are results too: a failure to print them is reported.
         Err(error) => match error.print().and_then(|()| io::stdout().flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),

@@ -51,7 +51,9 @@ pub use chunkwright_index::{
     SourceForm, SourcePart, Stage, Statistics, StatisticsRequest, SymbolPlace, SymbolPlaces, Timings,
     Verdict, Visibility, WhyAway, file_of, meta,
 };
-pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, convert, redact};
+pub use chunkwright_source::{
+    FormatHint, Input, NewSource, SkipReason, Skipped, Stream, convert, doc_id, redact,
+};
 pub mod evaluation {
     //! The figures of an evaluation.
     pub use chunkwright_eval::{
@@ -71,6 +73,7 @@ pub use crate::noun::documents::Documents;
 pub use crate::noun::documents::chunk::{ChunkedDocument, Written};
 pub use crate::noun::documents::diff::DiffSide;
 pub use crate::noun::documents::revision::Revision;
+pub use crate::noun::embed::EmbedAnswer;
 pub use crate::noun::query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use crate::noun::skipped::skipped_in_words;
 pub use crate::noun::snapshot::Snapshot;

@@ -6,6 +6,7 @@ pub(crate) mod configured;
 pub(crate) mod coverage;
 pub(crate) mod doctor;
 pub(crate) mod documents;
+pub(crate) mod embed;
 pub(crate) mod evaluate;
 pub(crate) mod fetch;
 pub(crate) mod installed;

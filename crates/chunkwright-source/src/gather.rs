@@ -13,7 +13,7 @@ use crate::memory::NewSource;
 use crate::noise;
 use crate::secret::is_key;
 use crate::skip::{SkipReason, Skipped};
-use crate::walk::{SourceError, SourceFile, WalkOptions, is_pattern, read_file, walk};
+use crate::walk::{SourceError, SourceFile, WalkOptions, is_pattern, missing, read_file, walk};
 
 /// An input from the caller.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ pub enum Unread {
 #[non_exhaustive]
 pub enum InputError {
     /// A path that does not exist.
-    #[error("`{path}` does not exist; give a file, a folder, or `-` for standard input")]
+    #[error("{}", missing(path, "a file, a folder, or `-` for standard input"))]
     Missing {
         /// The path.
         path: String,

@@ -178,12 +178,25 @@ pub struct SourceFile {
     pub left_out: Option<SkipReason>,
 }
 
+/// That a path does not exist, and what to give. An address is answered with how it becomes a file.
+pub(crate) fn missing(path: &str, wanted: &str) -> String {
+    // A path has one slash where it was given two.
+    let is_address = |start: &&str| path.get(..start.len()).is_some_and(|it| it.eq_ignore_ascii_case(start));
+    if ["http:/", "https:/", "ftp:/", "ssh:/", "git:/", "git+", "git@", "s3:/"].iter().any(is_address) {
+        return format!(
+            "`{path}` is an address, and none is fetched: save the page (`curl -sSLO ADDRESS`) or clone the repository \
+             (`git clone --depth 1 ADDRESS`), and give {wanted}"
+        );
+    }
+    format!("`{path}` does not exist; give {wanted}")
+}
+
 /// Why paths cannot be walked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
     /// A path that does not exist.
-    #[error("`{path}` does not exist; give a file or a folder")]
+    #[error("{}", missing(path, "a file or a folder"))]
     Missing {
         /// The path.
         path: String,

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 
-def _library(name: str) -> Any:
+def library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -18,12 +18,12 @@ def pandas(chunks: Any) -> Any:
 
 
 def pandas_of(rows: Any) -> Any:
-    return _library("pandas").DataFrame([dict(row) for row in rows])
+    return library("pandas").DataFrame([dict(row) for row in rows])
 
 
 def arrow(chunks: Any) -> Any:
-    return _library("pyarrow").table(chunks)
+    return library("pyarrow").table(chunks)
 
 
 def polars(chunks: Any) -> Any:
-    return _library("polars").DataFrame(chunks)
+    return library("polars").DataFrame(chunks)

@@ -18,16 +18,18 @@ use crate::keys::{FileFlags, ServingFlags};
 use crate::output::note;
 use crate::text::{count, plain};
 
+/// What the command does, in full.
+const ABOUT: &str = "\
+With a folder, that folder is indexed into a store of its own, which is kept among the user's data, and nothing is \
+written to the folder. The server answers at once, says how far the index is, and follows every change of a file. \
+Words are found first; vectors that take long are added behind, as long as `--embed-minutes` allows. With several \
+folders, each is a collection. Without one, the store of the settings is served as it is.\n\n\
+Standard output belongs to the protocol; everything else goes to standard error. The command ends when the client \
+closes standard input.";
+
 /// Serve the index to AI agents over standard input and output (MCP)
-///
-/// With a folder, that folder is indexed into a store of its own, which is kept among the user's data, and nothing is
-/// written to the folder. The server answers at once, says how far the index is, and follows every change of a file.
-/// Words are found first; vectors that take long are added behind, as long as `--embed-minutes` allows. With several
-/// folders, each is a collection. Without one, the store of the settings is served as it is.
-///
-/// Standard output belongs to the protocol; everything else goes to standard error. The command ends when the client
-/// closes standard input.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = ABOUT)]
 pub(crate) struct Mcp {
     /// Folders to index and serve; several are a collection each
     #[arg(value_name = "PATH")]
