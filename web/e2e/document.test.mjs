@@ -61,10 +61,10 @@ for (const [doc_id, outline, text] of [
 ]) {
   test(`${doc_id} is shown with its outline, its source and its chunks`, async () => {
     const page = await workbench("examples", doc_id);
-    assert.ok((await page.getByRole("treeitem").count()) > 1);
+    await page.getByRole("treeitem").nth(1).waitFor();
     if (outline) await page.getByRole("treeitem", { name: outline }).waitFor();
-    assert.ok((await page.locator(".row .lineno").count()) > 10);
-    assert.ok((await page.locator(".row.first .cut").count()) > 1);
+    await page.locator(".row .lineno").nth(10).waitFor();
+    await page.locator(".row.first .cut").nth(1).waitFor();
     await page
       .getByRole("region", { name: `Source: ${doc_id}` })
       .getByText(text)

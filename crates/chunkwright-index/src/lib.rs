@@ -65,7 +65,7 @@ pub use search::{
     SymbolPlaces, Verdict, WEAK, WordMatch, explain, rank, search, search_all_versions, symbol_places,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, overlay_on, settle, settle_all};
-pub use stores::{OpenStore, STORES, StoreKind, open_store};
+pub use stores::{OpenStore, STORES, StoreKind, open_store, store_kind};
 
 pub use chunkwright_store::cancel::stoppable;
 pub use chunkwright_store::parsed::parsed;

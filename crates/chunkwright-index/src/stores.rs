@@ -19,6 +19,8 @@ pub struct StoreKind {
     pub summary: &'static str,
     /// The schemes of its addresses, before `://`; empty for a store in a folder or in memory.
     pub schemes: &'static [&'static str],
+    /// Whether several processes may write to it at once. Otherwise one owns it, and writes for the others.
+    pub has_many_writers: bool,
     /// Opens a store at a location. A folder need not exist if access is to write.
     pub open: OpenStore,
 }
@@ -33,6 +35,7 @@ pub static STORES: &[StoreKind] = &[
         name: "sqlite",
         summary: "a folder on disk, with no server to run; the default",
         schemes: &[],
+        has_many_writers: false,
         open: |place, access| {
             let store = SqliteStore::open(Path::new(&place.location), access)?;
             Ok(Arc::new(store.with_memory(place.memory)))
@@ -42,6 +45,7 @@ pub static STORES: &[StoreKind] = &[
         name: "memory",
         summary: "in memory, gone with the process; for experiments and tests",
         schemes: &[],
+        has_many_writers: false,
         open: |_, _| Ok(Arc::new(MemoryStore::default())),
     },
     #[cfg(feature = "qdrant")]
@@ -49,6 +53,7 @@ pub static STORES: &[StoreKind] = &[
         name: "qdrant",
         summary: "a Qdrant server, which computes the lexical and the dense ranking",
         schemes: &["qdrant", "qdrant+https"],
+        has_many_writers: false,
         open: |place, access| Ok(Arc::new(RemoteStore::open_qdrant(place, access)?)),
     },
     #[cfg(feature = "chroma")]
@@ -56,6 +61,7 @@ pub static STORES: &[StoreKind] = &[
         name: "chroma",
         summary: "a Chroma server, which computes the dense ranking; the lexical one is computed here",
         schemes: &["chroma", "chroma+https"],
+        has_many_writers: false,
         open: |place, access| Ok(Arc::new(RemoteStore::open_chroma(place, access)?)),
     },
     #[cfg(feature = "postgres")]
@@ -63,9 +69,18 @@ pub static STORES: &[StoreKind] = &[
         name: "postgres",
         summary: "PostgreSQL with pgvector, which computes the lexical and the dense ranking; several may write at once",
         schemes: &["postgres", "postgresql"],
+        has_many_writers: true,
         open: |place, access| Ok(Arc::new(RemoteStore::open_postgres(place, access)?)),
     },
 ];
+
+/// The kind of the store at `place`: that of its scheme, or the one in a folder. `None` if this build has no such kind.
+pub fn store_kind(place: &StoreLocation) -> Option<&'static StoreKind> {
+    match place.scheme() {
+        None => STORES.iter().find(|kind| kind.name == "sqlite"),
+        Some(scheme) => STORES.iter().find(|kind| kind.schemes.contains(&scheme)),
+    }
+}
 
 /// Opens the store at `place`: of the kind of its scheme, or in a folder.
 ///
@@ -73,11 +88,7 @@ pub static STORES: &[StoreKind] = &[
 ///
 /// An unknown scheme, and errors of opening that kind of store.
 pub fn open_store(place: &StoreLocation, access: Access) -> Result<Arc<dyn Store>, StoreError> {
-    let kind = match place.scheme() {
-        None => STORES.iter().find(|kind| kind.name == "sqlite"),
-        Some(scheme) => STORES.iter().find(|kind| kind.schemes.contains(&scheme)),
-    };
-    let kind = kind.ok_or_else(|| {
+    let kind = store_kind(place).ok_or_else(|| {
         let schemes: Vec<String> =
             STORES.iter().flat_map(|kind| kind.schemes).map(|scheme| format!("`{scheme}://HOST`")).collect();
         let folder = if cfg!(feature = "sqlite") { "a folder or " } else { "" };

@@ -146,7 +146,7 @@ fn stores_on_servers() -> Option<(Vec<String>, Child)> {
     // They end when their standard input does.
     let mut child = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let urls = lines.take(2).map(|line| line.split_once('=').unwrap().1.to_owned()).collect();
+    let urls = lines.take(3).map(|line| line.split_once('=').unwrap().1.to_owned()).collect();
     Some((urls, child))
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use chunkwright::{Chunker, TokenCounter};
 use chunkwright_index::{
-    Access as StoreAccess, Model, Progress, Store, StoreError, on_pool, open_store, stoppable,
+    Access as StoreAccess, Model, Progress, Store, StoreError, on_pool, open_store, stoppable, store_kind,
 };
 use chunkwright_models::{Embedder, Reranker, Writer};
 use parking_lot::{Mutex, RwLock};
@@ -365,6 +365,9 @@ impl Engine {
         let is_here = matches!(&*shared.held.read(), Held::Here(_));
         // A store that the caller passed in has no lock to hold, and a read-only store needs none.
         if shared.owns == Owns::No || !is_here || shared.given.store.is_some() || self.is_read_only() {
+            return Ok(());
+        }
+        if store_kind(&models::place(&self.inner.settings)?).is_some_and(|kind| kind.has_many_writers) {
             return Ok(());
         }
         let folder = models::owner_dir(&self.inner.settings)?;

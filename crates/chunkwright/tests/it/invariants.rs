@@ -61,8 +61,13 @@ fn whole(chunks: &Chunked<'_>) {
         }
         let headings = blocks[..at].iter().rev().take_while(announces).last();
         let start = headings.map_or(block.start, |first| first.span.start);
+        let names = |chunk: &ChunkIn<'_>| {
+            chunk.borrows.iter().any(|it| matches!(it, Borrow::Path(_) | Borrow::Heading(_)))
+        };
+        // A part of a fence is closed, and may borrow less for it than the whole fence would.
+        let is_less = headings.is_none() && !names(&chunk) && names(&next);
         // What is borrowed further down in a section is as much or more.
-        let chunk = if start == chunk.span.start { chunk } else { next };
+        let chunk = if start == chunk.span.start && !is_less { chunk } else { next };
         // A fence that nothing closes is closed in the text.
         let close = document.enclosure_at(block.end).map_or(0, |fence| fence.close.chars().count() + 1);
         let size = borrowed(&chunk) + size(Span { start, end: block.end }) + close;

@@ -156,6 +156,16 @@ fn divided_fences_and_tables_are_well_formed() {
     }
 }
 
+#[test]
+fn a_fence_that_fits_only_without_its_title_may_be_divided() {
+    let parser = PARSERS.iter().find(|parser| parser.name() == "org").unwrap();
+    let source = "******** deep\n# Heading\n#+BEGIN_SRC rust\nfn a() {}\n#+END_SRC\n";
+    let document = Document::parse("a.org", source, *parser);
+    for chunker in &chunkers() {
+        assert!(!chunk(chunker, &document).is_empty());
+    }
+}
+
 /// Pieces that make trouble when they meet.
 pub(crate) fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
