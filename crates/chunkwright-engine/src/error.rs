@@ -15,6 +15,7 @@ use chunkwright_index::{
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
 
+use crate::noun::documents::shards::ShardsError;
 use crate::settings::SettingsError;
 
 pub use code::{CODES, Code};
@@ -299,6 +300,9 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// Files that are not the shards of one whole.
+    #[error(transparent)]
+    Shards(#[from] ShardsError),
     /// Vectors of a collection that has none.
     #[error("collection `{collection}` has no vectors; leave out `--vectors`")]
     NoVectors {

@@ -73,6 +73,8 @@ pub use crate::noun::documents::Documents;
 pub use crate::noun::documents::chunk::{ChunkedDocument, Written};
 pub use crate::noun::documents::diff::DiffSide;
 pub use crate::noun::documents::revision::Revision;
+pub use crate::noun::documents::shards::join::{Joined, join as join_shards};
+pub use crate::noun::documents::shards::{ShardState, ShardsError};
 pub use crate::noun::embed::EmbedAnswer;
 pub use crate::noun::query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use crate::noun::skipped::skipped_in_words;
