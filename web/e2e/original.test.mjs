@@ -21,7 +21,8 @@ let server;
 before(async () => {
   server = await serve({ collections: [] });
   const folder = server.write("papers", { "ferries.html": PAGE, "plain.txt": "Nothing but text.\n" });
-  cpSync(join(root, "crates/chunkwright-source/tests/samples/english.pdf"), join(folder, "english.pdf"));
+  for (const name of ["english.pdf", "chinese.pdf"])
+    cpSync(join(root, "crates/chunkwright-source/tests/samples", name), join(folder, name));
   server.into("papers", folder);
 });
 after(async () => {
@@ -56,6 +57,13 @@ test("the pages of a PDF are drawn, and the place of the chunk is marked on its 
   await accessible(page);
   await page.setViewportSize({ width: 600, height: 900 });
   await sheet.waitFor();
+  await settled(page);
+});
+
+test("a text in Chinese without a font or an encoding of its own is drawn and marked too", async () => {
+  const [chunk] = await chunksOf("chinese.pdf");
+  const page = await open(`${server.url}/c/papers/d/chinese.pdf?source=original&chunk=${chunk.chunk_id}`);
+  await page.locator('[data-page="1"] .mark').first().waitFor();
   await settled(page);
 });
 

@@ -10,6 +10,7 @@ test("marks of Markdown are not shown", () => {
   check('See [the guide](guide.md "now") and ![a map](map.png).', "See the guide and a map.");
   check("> - [x] done\n1. first", "• done\n1. first");
   check("| a | b |\n|---|:-:|\n| 1 | **2** |", "a · b\n1 · 2");
+  check("| a |  | c |", "a · c");
   check("```sh\nrun *.md\n```\n---\nEnd", "run *.md\nEnd");
   check('<p class="x">Tea<br>and <b>milk</b></p><!-- not\nseen -->', "Teaand milk");
   check("绿茶是**不发酵**的茶。", "绿茶是不发酵的茶。");

@@ -12,18 +12,21 @@ function lineOf(line: string): string | undefined {
     .replace(/^[ \t]*#{1,6}[ \t]+/u, "")
     .replace(/[ \t]+#+[ \t]*$/u, "")
     .replace(/^([ \t]*)[-*+][ \t]+(?:\[[ xX]\][ \t]+)?/u, "$1• ");
-  if (/^[ \t]*\|.*\|[ \t]*$/u.test(out))
-    out = out
-      .trim()
-      .slice(1, -1)
-      .trim()
-      .replace(/[ \t]*\|[ \t]*/gu, " · ");
+  if (/^[ \t]*\|.*\|[ \t]*$/u.test(out)) out = cellsOf(out);
   // What is code keeps what is in it.
   return out
     .split(/(`+[^`]+`+)/u)
     .map((part) => (/^`+[^`]+`+$/u.test(part) ? part.replace(/^`+|`+$/gu, "") : proseOf(part)))
     .join("");
 }
+
+/** The cells of a row of a table that have something in them. */
+const cellsOf = (row: string): string =>
+  row
+    .split(/(?<!\\)\|/u)
+    .map((cell) => cell.trim())
+    .filter(Boolean)
+    .join(" · ");
 
 const proseOf = (text: string): string =>
   text

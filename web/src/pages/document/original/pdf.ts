@@ -5,6 +5,26 @@ import workerUrl from "pdfjs-dist/build/pdf.worker.min.mjs?url";
 
 GlobalWorkerOptions.workerSrc = new URL(workerUrl, import.meta.url).href;
 
+/** What texts in Chinese, Japanese and Korean are encoded by where a file does not say it itself. */
+const ENCODINGS = import.meta.glob<string>(
+  [
+    "../../../../node_modules/pdfjs-dist/cmaps/Uni{GB,CNS,JIS,KS}-{UCS2,UTF16}-{H,V}.bcmap",
+    "../../../../node_modules/pdfjs-dist/cmaps/GBK-EUC-{H,V}.bcmap",
+    "../../../../node_modules/pdfjs-dist/cmaps/Adobe-*-UCS2.bcmap",
+  ],
+  { query: "?url", import: "default", eager: true },
+);
+
+/** Fetches such an encoding from this server. */
+class Encodings {
+  async fetch({ filename }: { filename: string }): Promise<Uint8Array> {
+    const path = Object.keys(ENCODINGS).find((path) => path.endsWith(`/${filename}`));
+    if (path === undefined) throw new Error(`no \`${filename}\` here`);
+    const answer = await fetch(new URL(ENCODINGS[path]!, import.meta.url));
+    return new Uint8Array(await answer.arrayBuffer());
+  }
+}
+
 /** A text of a page: where it stands in pixels of the drawn page, and what it is. */
 export interface Placed {
   text: string;
@@ -24,7 +44,13 @@ export interface Pdf {
 
 export async function openPdf(bytes: ArrayBuffer): Promise<Pdf> {
   // Programs in a file and modules in WebAssembly are what the policy of the page forbids.
-  const task = getDocument({ data: bytes, isEvalSupported: false, useWasm: false, verbosity: 0 });
+  const task = getDocument({
+    data: bytes,
+    isEvalSupported: false,
+    useWasm: false,
+    verbosity: 0,
+    BinaryDataFactory: Encodings,
+  });
   const pdf: PDFDocumentProxy = await task.promise;
   const { width, height } = (await pdf.getPage(1)).getViewport({ scale: 1 });
   return {

@@ -37,8 +37,8 @@ export function placesIn(text: string, content: string, near = 0): [number, numb
   for (let at = 0; at + run <= letters.length; at += 1)
     if (runs.has(letters.slice(at, at + run))) found.fill(1, at, at + run);
 
-  // The same words may stand elsewhere: the stretch as long as the content that has most of it.
-  const size = Math.min(letters.length, Math.ceil(wanted.length * 1.1));
+  // The same words may stand elsewhere: the content itself, or the stretch of its length that has most of it.
+  const size = Math.min(letters.length, wanted.length);
   const goal = near * (letters.length - size);
   let count = 0;
   let [most, from] = [0, 0];
@@ -46,6 +46,8 @@ export function placesIn(text: string, content: string, near = 0): [number, numb
     count += found[end - 1]!;
     if (end > size) count -= found[end - 1 - size]!;
     const start = Math.max(0, end - size);
+    // Where a text repeats itself, every letter is of some run.
+    if (count === wanted.length && !letters.startsWith(wanted, start)) continue;
     if (count > most || (count === most && Math.abs(start - goal) < Math.abs(from - goal)))
       [most, from] = [count, start];
   }
