@@ -269,7 +269,7 @@ for (const width of [1400, 600]) {
 
 for (const [locale, text] of [
   ["zh-CN", "重新切分 examples"],
-  ["ru-RU", "Перенарезка examples"],
+  ["ru-RU", "Нарезать examples заново"],
 ]) {
   test(`the page speaks ${locale}`, async () => {
     const page = await open(at("examples", "max_size=200"), { locale });
