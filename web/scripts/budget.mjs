@@ -45,7 +45,7 @@ function first(app) {
   return [...named];
 }
 
-// PDF.js is as large as all the rest, and is loaded by who looks at the pages of a PDF alone.
+// PDF.js is as large as all the rest, and is loaded only for the pages of a PDF.
 const isPdf = (path) => /\/(?:Pdf|pdf\.worker)[^/]*$/u.test(path);
 // Encodings of Chinese, Japanese and Korean: a file needs one or two of them.
 const isEncoding = (path) => path.endsWith(".bcmap");
