@@ -483,7 +483,8 @@ fn small_code_and_tables_stand_alone_and_chunks_have_the_fields_of_a_course() {
     let index = |flags: &[&str]| {
         let line =
             [&["index", "courses/python_basics", "-c", "course_python_basics", "--embedder", "none"], flags];
-        folder.run(&line.concat()).success();
+        let run = folder.run(&line.concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
     };
     index(&[]);
     let fields = &*format!("{fields},indexed_at");
