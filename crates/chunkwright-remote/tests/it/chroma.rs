@@ -1,7 +1,7 @@
 //! What other clients of a Chroma server see: the names of collections, and the fields that they filter by.
 
 use chunkwright_http::{Client, HttpOptions, Method};
-use chunkwright_index::{Change, GenerationSpec, Store, StoreError, chroma_name};
+use chunkwright_index::{Change, GenerationSpec, NewDocument, Store, StoreError, chroma_name};
 use serde_json::{Value, json};
 
 use crate::contract::document;
@@ -70,13 +70,15 @@ impl Other {
 
 /// Writes a document of one text into the collection of a configuration, and makes it the current one.
 fn write(store: &dyn Store, config_hash: &str, text: &str) {
+    write_said(store, config_hash, text, |_| ());
+}
+
+/// As [`write`], after `said` has added to the document.
+fn write_said(store: &dyn Store, config_hash: &str, text: &str, said: impl Fn(&mut NewDocument)) {
     let spec = GenerationSpec { config_hash: config_hash.into(), ..GenerationSpec::default() };
     let generation = store.begin(COURSE, &spec).unwrap();
     let mut new = document("章/01.md", 0, &[text]);
-    for chunk in &mut new.chunks {
-        chunk.record.indexed_at = Some("2026-01-01T00:00:00Z".into());
-        chunk.record.meta.insert("teacher".into(), "李".into());
-    }
+    said(&mut new);
     store.write(&generation, &[Change::Replace(Box::new(new))]).unwrap();
     store.switch(&generation).unwrap();
 }
@@ -122,7 +124,12 @@ fn a_client_that_knows_the_name_reads_the_current_generation_and_sees_no_catalog
 #[test]
 fn points_carry_the_fields_that_other_programs_filter_by() {
     check(|other, store| {
-        write(store, "a", "The only text.");
+        write_said(store, "a", "The only text.", |new| {
+            for chunk in &mut new.chunks {
+                chunk.record.indexed_at = Some("2026-01-01T00:00:00Z".into());
+                chunk.record.meta.insert("teacher".into(), "李".into());
+            }
+        });
         let name = other.name(COURSE);
         for condition in [
             json!({"course_id": "13.向量工程和RAG系统"}),
