@@ -507,7 +507,7 @@ pub enum Error {
     NoCollections,
     /// An operation that needs a store in a folder.
     #[error(
-        "the store is `{store}`; this command works on stores in folders only; use the server's own tools"
+        "the store is `{store}`; this command works on stores in folders only. `chunkwright export` writes a collection to a file, and `chunkwright import` reads it back, with any store"
     )]
     NotAFolder {
         /// The store.

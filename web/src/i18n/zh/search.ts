@@ -87,6 +87,7 @@ export const search = (f: Format): Messages["search"] => ({
     hint: "词语相同的命中，或同一文件的其他编程语言版本",
   },
   collapse_translations: { label: "合并译文", hint: "同一页面的多种语言只取最佳者" },
+  related: { label: "相关文档", hint: "每个结果列出多少篇同目录及同主题的文档" },
   expand: {
     label: "扩展",
     none: "不扩展",
