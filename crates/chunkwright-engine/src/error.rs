@@ -15,7 +15,7 @@ use chunkwright_index::{
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
 
-use crate::noun::documents::shards::ShardsError;
+use crate::request::shard::ShardsError;
 use crate::settings::SettingsError;
 
 pub use code::{CODES, Code};

@@ -74,8 +74,8 @@ pub use crate::noun::documents::Documents;
 pub use crate::noun::documents::chunk::{ChunkedDocument, Written};
 pub use crate::noun::documents::diff::DiffSide;
 pub use crate::noun::documents::revision::Revision;
+pub use crate::noun::documents::shards::ShardState;
 pub use crate::noun::documents::shards::join::{Joined, join as join_shards};
-pub use crate::noun::documents::shards::{ShardState, ShardsError};
 pub use crate::noun::embed::EmbedAnswer;
 pub use crate::noun::query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use crate::noun::skipped::skipped_in_words;
@@ -126,7 +126,7 @@ pub use crate::request::search::options::{
     ExpandRequest, Needs, OptionGroup, OptionValues, SEARCH_OPTIONS, SearchOption, SearchRequest, Switch,
 };
 pub use crate::request::search::{Budget, Found, LeftOutHit, SearchAnswer, SearchedCollection, Translation};
-pub use crate::request::shard::{Shard, ShardError};
+pub use crate::request::shard::{Shard, ShardError, ShardsError};
 pub use crate::request::task::{PutDocument, Task};
 pub use crate::request::transfer::{ExportRequest, ImportAnswer};
 pub use crate::roots::{RootFolder, Roots};

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use chunkwright::{ChunkId, Record};
 use chunkwright_arrow::{ExportRow, Reader};
 
-use super::{Manifest, ShardsError, shown};
+use super::{Manifest, shown};
 use crate::error::Error;
+use crate::request::shard::ShardsError;
 use crate::table::{RecordTable, TableFormat};
 
 /// What was joined.
