@@ -74,7 +74,7 @@ const COMMANDS: &[Command] = &[
         name: "web",
         arguments: "",
         summary: "build the web page, which the program embeds; needs Node",
-        run: |arguments| none(arguments).and_then(|()| web::run()),
+        run: |arguments| none(arguments).and_then(|()| web::build()),
     },
     Command {
         name: "eval",

@@ -9,7 +9,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::build::Profile;
 use crate::environment::Environment;
 use crate::{shell, web};
 
@@ -29,85 +28,113 @@ const PACKAGE: &str = "bindings/python";
 pub(crate) fn wheel() -> Result<()> {
     web::build_if_possible()?;
     MATURIN.install()?;
-    let wheel = build(Profile::Release)?;
+    let folder = folder("wheels")?;
+    // Twice: the types in the package are made of the module, which is compiled once.
+    let pack = || {
+        let features = ["--features", "chunkwright-cli/onnx,chunkwright-cli/otlp"];
+        shell::run(maturin(&["build", "--release", "--out"])?.arg(&folder).args(features))
+    };
+    pack()?;
+    write_stubs(&shell::target_dir()?.join("release").join(MODULE.0))?;
+    pack()?;
+    let wheel = newest(&folder)?;
     let size = fs::metadata(&wheel)?.len();
     println!("{} ({} MB)", wheel.display(), size / 1_000_000);
-    shell::run(maturin(&["sdist", "--out"])?.arg(folder(Profile::Release)?))
+    shell::run(maturin(&["sdist", "--out"])?.arg(&folder))
 }
 
-/// Builds the wheel of a profile twice: the types in the package are made of the module, which is compiled once.
-fn build(profile: Profile) -> Result<PathBuf> {
-    pack(profile)?;
-    let (module, name) = if cfg!(windows) {
-        ("_chunkwright.dll", "_chunkwright.pyd")
-    } else if cfg!(target_os = "macos") {
-        ("lib_chunkwright.dylib", "_chunkwright.abi3.so")
-    } else {
-        ("lib_chunkwright.so", "_chunkwright.abi3.so")
-    };
-    let compiled = if matches!(profile, Profile::Dev) { "debug" } else { "release" };
-    let sources = shell::root().join(PACKAGE).join("python");
-    let beside = sources.join("chunkwright").join(name);
-    fs::copy(shell::target_dir()?.join(compiled).join(module), &beside)
-        .with_context(|| format!("`{module}` could not be copied"))?;
+/// The module as cargo names it, and as Python does.
+const MODULE: (&str, &str) = if cfg!(windows) {
+    ("_chunkwright.dll", "_chunkwright.pyd")
+} else if cfg!(target_os = "macos") {
+    ("lib_chunkwright.dylib", "_chunkwright.abi3.so")
+} else {
+    ("lib_chunkwright.so", "_chunkwright.abi3.so")
+};
+
+/// Packs the wheel for development around the module that `cargo build` has compiled with everything else: maturin's own build
+/// has features of its own, and would compile all of it again.
+fn pack() -> Result<PathBuf> {
+    let module = shell::target_dir()?.join("debug").join(MODULE.0);
+    write_stubs(&module)?;
+    let wheels = folder("wheels-dev")?;
+    let (contents, package) = (wheels.join("contents"), wheels.join("contents/chunkwright"));
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels)?;
+    }
+    copy(&sources().join("chunkwright"), &package)?;
+    fs::copy(&module, package.join(MODULE.1))?;
+    let stripped = Command::new("strip").arg("--strip-unneeded").arg(package.join(MODULE.1)).status();
+    if !stripped.is_ok_and(|status| status.success()) {
+        println!("`strip` is not there: the wheel keeps the names of functions");
+    }
+    let info = ["pep517", "write-dist-info", "--interpreter", "python3", "--metadata-directory"];
+    shell::run_in_silence(maturin(&info)?.arg(&contents))?;
+    let mut wheel = Command::new(MATURIN.programs()?.join("python"));
+    wheel.args(["-m", "wheel", "pack", "--dest-dir"]).arg(&wheels).arg(&contents);
+    shell::run_in_silence(&mut wheel)?;
+    newest(&wheels)
+}
+
+/// Writes the types of the package, as the module tells them.
+fn write_stubs(module: &Path) -> Result<()> {
+    let beside = sources().join("chunkwright").join(MODULE.1);
+    fs::copy(module, &beside).with_context(|| format!("`{}` could not be copied", module.display()))?;
     let stubs = Command::new(MATURIN.programs()?.join("python"))
         .arg(shell::root().join(PACKAGE).join("stubs.py"))
-        .env("PYTHONPATH", &sources)
+        .env("PYTHONPATH", sources())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .status();
     fs::remove_file(&beside)?;
     if !stubs.context("Python could not be run")?.success() {
         bail!("the types of the package could not be written");
     }
-    pack(profile)?;
-    newest(profile)
+    Ok(())
 }
 
-/// The wheel of a profile that was built last.
-fn newest(profile: Profile) -> Result<PathBuf> {
-    let folder = folder(profile)?;
-    let newest = fs::read_dir(&folder)?
+/// Copies a folder without what Python compiled.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if !path.is_dir() {
+            fs::copy(path, to.join(name))?;
+        } else if name != "__pycache__" {
+            copy(&path, &to.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// The wheel in a folder that was built last.
+fn newest(folder: &Path) -> Result<PathBuf> {
+    let newest = fs::read_dir(folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension() == Some(OsStr::new("whl")))
         .max_by_key(|path| path.metadata().and_then(|metadata| metadata.modified()).ok());
     newest.with_context(|| format!("no wheel is in `{}`", folder.display()))
 }
 
-/// Compiles the module, unless it is there, and packs it with the package around it.
-fn pack(profile: Profile) -> Result<()> {
-    let (mut wheel, cargo) = match profile {
-        Profile::Dev => {
-            let wheel = maturin(&["build", "--profile", "dev", "--compatibility", "linux", "--out"])?;
-            (wheel, shell::linted(""))
-        }
-        Profile::Release => (
-            maturin(&[
-                "build",
-                "--release",
-                "--features",
-                "chunkwright-cli/onnx,chunkwright-cli/otlp",
-                "--out",
-            ])?,
-            shell::cargo(""),
-        ),
-    };
-    // Its cargo as ours, so that what the others have compiled is not compiled again.
-    for (name, value) in cargo.get_envs() {
-        match value {
-            Some(value) => wheel.env(name, value),
-            None => wheel.env_remove(name),
-        };
-    }
-    shell::run(wheel.arg(folder(profile)?))
+fn sources() -> PathBuf {
+    shell::root().join(PACKAGE).join("python")
 }
 
-fn folder(profile: Profile) -> Result<PathBuf> {
-    let name = if matches!(profile, Profile::Dev) { "wheels-dev" } else { "wheels" };
+fn folder(name: &str) -> Result<PathBuf> {
     Ok(shell::target_dir()?.join(name))
 }
 
 fn maturin(arguments: &[&str]) -> Result<Command> {
     let mut maturin = Command::new(MATURIN.programs()?.join("maturin"));
     maturin.args(arguments).current_dir(shell::root().join(PACKAGE));
+    // Its cargo as ours, so that what the others have compiled is not compiled again.
+    let cargo = shell::cargo("");
+    for (name, value) in cargo.get_envs() {
+        match value {
+            Some(value) => maturin.env(name, value),
+            None => maturin.env_remove(name),
+        };
+    }
     Ok(maturin)
 }
 
@@ -120,7 +147,7 @@ pub(crate) fn prepare() -> Result<()> {
 /// Builds the wheel for development, and installs it where its tests run.
 pub(crate) fn install() -> Result<()> {
     prepare()?;
-    let wheel = build(Profile::Dev)?;
+    let wheel = pack()?;
     shell::run(TESTS.pip()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))
 }
 
@@ -132,7 +159,7 @@ pub(crate) fn test() -> Result<Command> {
 /// Runs the tests of the batch engines with the wheel that [`install`] has built.
 pub(crate) fn test_engines() -> Result<()> {
     ENGINES.install()?;
-    let wheel = newest(Profile::Dev)?;
+    let wheel = newest(&folder("wheels-dev")?)?;
     shell::run(ENGINES.pip()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
     shell::run(&mut pytest(&ENGINES, "tests/test_engines.py")?)
 }

@@ -22,8 +22,8 @@ const STEPS: &[Step] = &[
     ("repository rules", tidy::run),
     ("reduced builds", reduced::run),
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
-    ("web page", web::run),
-    ("clippy and build, and packages of Python", build),
+    ("web page", web::build),
+    ("clippy and build, checks of the page and packages of Python", build),
     ("models", models),
     ("python package", python::install),
     ("tests, those in a browser and in Python, and soak", tests),
@@ -99,16 +99,18 @@ pub(crate) fn can_trace() -> bool {
     traced.is_ok_and(|output| output.status.success())
 }
 
-/// Builds everything, and meanwhile installs what tests need of Python: that waits for a network most of the time.
+/// Builds everything, and meanwhile checks the page and installs what tests need of Python: that waits for a network most of
+/// the time.
 fn build() -> Result<()> {
     thread::scope(|scope| {
-        let packages = scope.spawn(|| {
+        let beside = scope.spawn(|| {
             servers::install().and_then(|()| python::prepare()).context(
                 "tests need servers and packages of Python; they need python3 with pip, and a network",
-            )
+            )?;
+            web::check()
         });
         shell::run(&mut shell::linted("build --all-targets"))?;
-        packages.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+        beside.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
     })
 }
 

@@ -21,16 +21,20 @@ const BUILD: &[&str] = &["ci", "run generate", "run build"];
 /// The checks of the page, once it is built.
 const CHECK: &[&str] = &["run check", "test", "run budget"];
 
-/// Builds and checks the page, unless its inputs are unchanged.
-pub(crate) fn run() -> Result<()> {
-    once("web.stamp", BUILD)?;
+/// Builds the page, unless its inputs are unchanged.
+pub(crate) fn build() -> Result<()> {
+    once("web.stamp", BUILD)
+}
+
+/// Checks the page that is built, unless its inputs are unchanged.
+pub(crate) fn check() -> Result<()> {
     once("web.checked.stamp", CHECK)
 }
 
 /// Builds the page if Node is installed; without it, the program has no page, and says so.
 pub(crate) fn build_if_possible() -> Result<()> {
     if has_node() {
-        return once("web.stamp", BUILD);
+        return build();
     }
     println!("`npm` is missing: the program is built without its web page");
     Ok(())

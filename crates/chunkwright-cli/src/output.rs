@@ -264,6 +264,11 @@ impl Output {
         self.format
     }
 
+    /// Says which collection the results are of.
+    pub(crate) fn of_collection(&mut self, collection: &str) {
+        self.fields = self.fields.take().map(|fields| fields.in_collection(collection));
+    }
+
     /// The selected fields; `None` for all.
     pub(crate) fn fields(&self) -> Option<&Fields> {
         self.fields.as_ref()

@@ -16,6 +16,7 @@ use chunkwright_mirror::MirrorError;
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
 
+use crate::noun::documents::shards::ShardsError;
 use crate::settings::SettingsError;
 
 pub use code::{CODES, Code};
@@ -303,6 +304,9 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// Files that are not the shards of one whole.
+    #[error(transparent)]
+    Shards(#[from] ShardsError),
     /// Vectors of a collection that has none.
     #[error("collection `{collection}` has no vectors; leave out `--vectors`")]
     NoVectors {
@@ -507,7 +511,7 @@ pub enum Error {
     NoCollections,
     /// An operation that needs a store in a folder.
     #[error(
-        "the store is `{store}`; this command works on stores in folders only; use the server's own tools"
+        "the store is `{store}`; this command works on stores in folders only. `chunkwright export` writes a collection to a file, and `chunkwright import` reads it back, with any store"
     )]
     NotAFolder {
         /// The store.

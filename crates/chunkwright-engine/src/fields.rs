@@ -1,10 +1,11 @@
-//! Selects fields of results.
+//! Selects fields of results, also by the names that the course platform has for them.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chunkwright::record::{COURSE_FIELDS, course_metadata};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -13,6 +14,8 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub struct Fields {
     names: Vec<String>,
+    /// The collection of results that do not name theirs.
+    collection: Option<String>,
     /// Whether any result had the field, for each name.
     seen: Arc<[AtomicBool]>,
 }
@@ -44,7 +47,7 @@ impl FromStr for Fields {
             return Err(FieldsError::Twice { name: name.clone() });
         }
         let seen = names.iter().map(|_| AtomicBool::new(false)).collect();
-        Ok(Self { names, seen })
+        Ok(Self { names, collection: None, seen })
     }
 }
 
@@ -71,6 +74,12 @@ impl Serialize for Selected<'_> {
 }
 
 impl Fields {
+    /// The same fields of results of a collection.
+    #[must_use]
+    pub fn in_collection(self, collection: &str) -> Self {
+        Self { collection: Some(collection.to_owned()), ..self }
+    }
+
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
@@ -93,11 +102,15 @@ impl Fields {
     /// What cannot be written as JSON.
     pub fn of_answer(&self, answer: &impl Serialize) -> Result<Value, serde_json::Error> {
         let mut answer = serde_json::to_value(answer)?;
-        let is_result = self.names.iter().any(|name| found(&answer, name).is_some());
+        let has_one = |result: &Value| {
+            self.names
+                .iter()
+                .any(|name| found(result, name).is_some() || self.of_course(result, name).is_some())
+        };
+        let is_result = has_one(&answer);
         if is_result {
             return serde_json::to_value(self.select(&answer));
         }
-        let has_one = |result: &Value| self.names.iter().any(|name| found(result, name).is_some());
         let mut lists = answer.as_object_mut().into_iter().flat_map(|members| members.values_mut());
         let results = lists.find_map(|list| list.as_array_mut().filter(|list| list.iter().any(has_one)));
         for result in results.into_iter().flatten() {
@@ -112,9 +125,15 @@ impl Fields {
         names.filter(|(_, seen)| !seen.load(Ordering::Relaxed)).map(|(name, _)| name.as_str()).collect()
     }
 
+    /// A field of a chunk that has another name here.
+    fn of_course(&self, result: &Value, name: &str) -> Option<Value> {
+        let is_one = COURSE_FIELDS.contains(&name) && result.get("chunk_id").is_some();
+        is_one.then(|| course_metadata(self.collection.as_deref(), result).remove(name)).flatten()
+    }
+
     fn select(&self, result: &Value) -> Selected<'_> {
         let fields = self.names.iter().zip(&*self.seen).filter_map(|(name, seen)| {
-            let value = found(result, name)?.clone();
+            let value = found(result, name).cloned().or_else(|| self.of_course(result, name))?;
             seen.store(true, Ordering::Relaxed);
             Some((name.as_str(), value))
         });
@@ -145,6 +164,23 @@ mod tests {
         let expected = json!({"hits": [hit], "took": 2, "notices": notices});
         assert_eq!(fields.of_answer(&answer).unwrap(), expected);
         assert_eq!(fields.of_answer(&answer["hits"][0]).unwrap(), expected["hits"][0]);
+    }
+
+    #[test]
+    fn a_chunk_has_the_fields_of_a_course_under_their_names() {
+        let fields: Fields =
+            "course_id,chapter_id,chapter_title,source_file,position,estimated_tokens".parse().unwrap();
+        let chunk = json!({"chunk_id": "1", "doc_id": "py/01.md", "section_path": ["One"], "chunk_index": 3, "token_count": 9});
+        let selected = serde_json::to_value(fields.of(&chunk).unwrap()).unwrap();
+        let expected = json!({
+            "course_id": "py", "chapter_id": "01.md", "chapter_title": "One", "source_file": "py/01.md",
+            "position": 3, "estimated_tokens": 9,
+        });
+        assert_eq!(selected, expected);
+        assert!(fields.unseen().is_empty());
+        // In a collection the course is the collection's.
+        let stored = json!({"chunk_id": "1", "doc_id": "01.md", "collection": "course_py"});
+        assert_eq!(serde_json::to_value(fields.of(&stored).unwrap()).unwrap()["source_file"], "py/01.md");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What an engine has: collections, snapshots of them, documents, models, and questions about them that change nothing in a store.
 
+pub(crate) mod chunk_use;
 pub(crate) mod collection;
 pub(crate) mod collections;
 pub(crate) mod configured;

@@ -8,6 +8,7 @@ use chunkwright::{ChunkId, Document, LineIndex, Record, Span};
 use chunkwright_source::decode;
 
 use crate::expand::{Expansion, Shown};
+use crate::joined::resolve_joined;
 use chunkwright_store::parsed::parse_again;
 use chunkwright_store::{DocumentInfo, Generation, Store, StoreError, StoredDocument};
 
@@ -195,12 +196,27 @@ pub enum FetchError {
 
 /// Fetches what `reference` names in `generation`: a document's id, a chunk's id, `DOC_ID#INDEX` (also written
 /// `DOC_ID_chunkINDEX`) or `DOC_ID#L10-L80` (lines, both included; also written `DOC_ID:10-80`). A document's id takes precedence over every other
-/// reading.
+/// reading. What is none of these may be a [joined id](crate::joined), with `_chunkINDEX` or without.
 ///
 /// # Errors
 ///
 /// An unknown reference, a removed generation; lines or an index that the document does not have.
 pub fn fetch(
+    store: &dyn Store,
+    generation: &Generation,
+    reference: &str,
+    options: FetchOptions<'_>,
+) -> Result<Fetched, FetchError> {
+    match fetch_named(store, generation, reference, options) {
+        Err(unknown @ FetchError::Unknown { .. }) => match resolve_joined(store, generation, reference)? {
+            Some(reference) => fetch_named(store, generation, &reference, options),
+            None => Err(unknown),
+        },
+        fetched => fetched,
+    }
+}
+
+fn fetch_named(
     store: &dyn Store,
     generation: &Generation,
     reference: &str,
@@ -265,7 +281,8 @@ pub fn chunk_id(store: &dyn Store, generation: &Generation, reference: &str) -> 
     let records = store.records(generation, doc_id)?;
     match records.get(index) {
         Some(record) => Ok(record.chunk_id),
-        None if records.is_empty() => Err(unknown()),
+        None if records.is_empty() => resolve_joined(store, generation, reference)?
+            .map_or_else(|| Err(unknown()), |reference| chunk_id(store, generation, &reference)),
         None => Err(FetchError::Index { doc_id: doc_id.to_owned(), total: records.len(), index }),
     }
 }

@@ -23,6 +23,7 @@ mod boundary;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
+pub mod joined;
 pub mod paths;
 mod pipeline;
 pub mod prefix;
@@ -48,6 +49,7 @@ pub use expand::{
 };
 pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, Rendering, chunk_id, fetch};
 pub use fuse::Fusion;
+pub use joined::{joined_id, resolve_joined};
 pub use paths::{OtherPath, has_unproven_paths, known_paths};
 pub use pipeline::{
     Clock, Embed, FillReport, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions,

@@ -131,6 +131,13 @@ impl IndexReport {
         self.seen == self.indexed + self.unchanged + self.empty + self.skipped.len() + self.failed.len()
     }
 
+    /// Share of the documents that could not be indexed, from 0 to 1; 0 of none.
+    pub fn failed_ratio(&self) -> f64 {
+        let failed = self.failed.len();
+        let read = self.indexed + self.unchanged + self.empty + failed;
+        if read == 0 { 0.0 } else { failed as f64 / read as f64 }
+    }
+
     /// Returns whether anything was written or failed.
     pub fn changed_anything(&self) -> bool {
         let Self { indexed, empty, carried, pruned, left_out, failed, switched, .. } = self;

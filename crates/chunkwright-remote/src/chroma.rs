@@ -1,17 +1,20 @@
 //! Collections on a Chroma server, by version 2 of its HTTP interface.
 //!
-//! * A generation is the collection `{name}-g{N}`, with the name as [`chroma_name`] makes it. The name as
-//!   the user wrote it is in the collection's metadata; a second name that becomes the same is refused.
+//! * The current generation is the collection with the name as [`chroma_name`] makes it, so that a client that knows
+//!   only this name reads it; every other one is `{name}-g{N}`. Switching renames both, and their ids stay. The name as
+//!   the user wrote it and the number are in the metadata; a second name that becomes the same is refused.
 //! * This program computes the lexical and sparse rankings from what records carry: the server's own lexical ranking
 //!   splits text into other words, and self-hosted servers do not offer it. So BM25 is that of every other store.
 //! * Chroma has no records without a vector. A chunk without one carries zeros, and a mark by which searches leave it
 //!   out.
 //! * A separate collection has one record that names the current generation, and one per document that names its live
-//!   version. Each is written at once: a reader sees the old record or the new one.
+//!   version. Each is written at once: a reader sees the old record or the new one. It is in a database of its own, so
+//!   that clients of the user's database do not see it; earlier versions created it there, where it stays.
 //! * The dense ranking is by Chroma's approximate neighbour graph, which is wide here and still not exact.
 
 mod name;
 mod options;
+mod place;
 mod record;
 
 use parking_lot::Mutex;
@@ -27,10 +30,10 @@ use crate::entry::{Entry, Kind};
 use crate::requests::Missing;
 use crate::store::RemoteStore;
 use chunkwright_store::error::unknown_generation;
-use chunkwright_store::name::CATALOG;
 use chunkwright_store::{Access, Filter, Generation, GenerationSpec, StoreError, StoreLocation};
 pub use name::chroma_name;
 pub use options::ChromaOptions;
+use place::{Of, is_of, number, owner};
 use record::{DIALECT, read, record};
 
 /// A Chroma server.
@@ -38,8 +41,8 @@ use record::{DIALECT, read, record};
 struct Chroma {
     client: Client,
     options: ChromaOptions,
-    /// Ids of collections, by name.
-    ids: Mutex<HashMap<String, String>>,
+    /// Paths of collections by their ids, which outlive renaming.
+    paths: Mutex<HashMap<String, String>>,
     max_batch: OnceLock<usize>,
 }
 
@@ -79,7 +82,7 @@ impl RemoteStore {
         if let Some(key) = key {
             client = client.with_header("x-chroma-token", key).map_err(StoreError::other)?;
         }
-        let chroma = Chroma { client, options, ids: Mutex::default(), max_batch: OnceLock::new() };
+        let chroma = Chroma { client, options, paths: Mutex::default(), max_batch: OnceLock::new() };
         Self::new(Box::new(chroma), cache, access)
     }
 
@@ -96,30 +99,6 @@ impl RemoteStore {
 }
 
 impl Chroma {
-    /// The path of the collections.
-    fn collections(&self) -> String {
-        let ChromaOptions { tenant, database, .. } = &self.options;
-        format!("/api/v2/tenants/{tenant}/databases/{database}/collections")
-    }
-
-    fn catalog(&self) -> String {
-        self.mapped(CATALOG)
-    }
-
-    /// The names of a collection's generations without their number.
-    fn mapped(&self, collection: &str) -> String {
-        chroma_name(&format!("{}{collection}", self.options.prefix))
-    }
-
-    /// The name of the collection of records.
-    fn physical(&self, generation: &Generation) -> String {
-        format!("{}-g{}", self.mapped(&generation.collection), generation.number)
-    }
-
-    fn ids(&self) -> parking_lot::MutexGuard<'_, HashMap<String, String>> {
-        self.ids.lock()
-    }
-
     fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Option<Value>, StoreError> {
         let mut attempts = LOST;
         loop {
@@ -134,68 +113,36 @@ impl Chroma {
         }
     }
 
-    /// The id of a collection; `None` if it does not exist.
-    fn id(&self, name: &str) -> Result<Option<String>, StoreError> {
-        if let Some(id) = self.ids().get(name) {
-            return Ok(Some(id.clone()));
-        }
-        let found = self.send(Method::Get, &format!("{}/{name}", self.collections()), None)?;
-        let id = found.and_then(|found| found["id"].as_str().map(str::to_owned));
-        if let Some(id) = &id {
-            self.ids().insert(name.into(), id.clone());
-        }
-        Ok(id)
-    }
-
     /// Calls an operation on the records of a collection; `None` if it does not exist.
-    fn post(&self, name: &str, what: &str, body: &Value) -> Result<Option<Value>, StoreError> {
-        // A cached id may be of a collection that was removed and created again.
+    fn post(&self, of: Of<'_>, what: &str, body: &Value) -> Result<Option<Value>, StoreError> {
+        let key = match of {
+            Of::Catalog => String::new(),
+            Of::Points(generation) => generation.to_string(),
+        };
+        // A known id may be of a collection that was removed and created again.
         for _ in 0..2 {
-            let Some(id) = self.id(name)? else { return Ok(None) };
-            let path = format!("{}/{id}/{what}", self.collections());
-            let found = self.send(Method::Post, &path, Some(body))?;
+            let known = self.paths.lock().get(&key).cloned();
+            let Some(path) = known.map_or_else(|| self.path(of), |path| Ok(Some(path)))? else {
+                return Ok(None);
+            };
+            let found = self.send(Method::Post, &format!("{path}/{what}"), Some(body))?;
+            let mut paths = self.paths.lock();
             if found.is_some() {
+                paths.insert(key, path);
                 return Ok(found);
             }
-            self.ids().remove(name);
+            paths.remove(&key);
         }
         Ok(None)
     }
 
     fn points_post(&self, generation: &Generation, what: &str, body: &Value) -> Result<Value, StoreError> {
-        let found = self.post(&self.physical(generation), what, body)?;
+        let found = self.post(Of::Points(generation), what, body)?;
         found.ok_or_else(|| unknown_generation(generation))
     }
 
-    /// Creates a collection for `owner`, unless it exists.
-    fn create(&self, name: &str, owner: &str) -> Result<(), StoreError> {
-        let ChromaOptions { max_neighbors, ef_construction, ef_search, .. } = self.options;
-        let hnsw = json!({
-            "space": "ip",
-            "max_neighbors": max_neighbors,
-            "ef_construction": ef_construction,
-            "ef_search": ef_search,
-        });
-        let body = json!({
-            "name": name,
-            "metadata": {"collection": owner},
-            "configuration": {"hnsw": hnsw},
-            "get_or_create": true,
-        });
-        let made = self.client.post(&self.collections(), &body);
-        let made = made.map_err(|error| StoreError::of_call(self.client.base(), error))?;
-        match made["metadata"]["collection"].as_str() {
-            Some(holder) if holder == owner => Ok(()),
-            holder => Err(StoreError::SameName {
-                name: owner.into(),
-                physical: name.into(),
-                holder: holder.unwrap_or("of another program").into(),
-            }),
-        }
-    }
-
     /// Upserts records, in requests of a size that the server accepts; `false` if the collection does not exist.
-    fn upsert_all(&self, name: &str, records: Vec<Value>) -> Result<bool, StoreError> {
+    fn upsert_all(&self, of: Of<'_>, records: Vec<Value>) -> Result<bool, StoreError> {
         let most = *self.max_batch.get_or_init(|| self.max_batch());
         for batch in crate::requests::batches(records) {
             for batch in batch.chunks(most) {
@@ -206,7 +153,7 @@ impl Chroma {
                     "metadatas": column("metadata"),
                     "documents": column("document"),
                 });
-                if self.post(name, "upsert", &body)?.is_none() {
+                if self.post(of, "upsert", &body)?.is_none() {
                     return Ok(false);
                 }
             }
@@ -224,7 +171,7 @@ impl Chroma {
     fn entries(&self, kind: Kind, owner: &str, field: &str) -> Result<Vec<String>, StoreError> {
         let both = [json!({"kind": kind.as_str()}), json!({"owner": owner})];
         let body = json!({"where": {"$and": both}, "include": ["metadatas"]});
-        let found = self.post(&self.catalog(), "get", &body)?.unwrap_or_default();
+        let found = self.post(Of::Catalog, "get", &body)?.unwrap_or_default();
         Ok(rows(&found, false).filter_map(|row| row.metadata[field].as_str().map(str::to_owned)).collect())
     }
 
@@ -272,7 +219,7 @@ impl Database for Chroma {
         for keys in keys.chunks(KEYS) {
             let ids: Vec<String> = keys.iter().map(|key| point_id(&[key.as_bytes()])).collect();
             let body = json!({"ids": ids, "include": ["metadatas"]});
-            let answer = self.post(&self.catalog(), "get", &body)?.unwrap_or_default();
+            let answer = self.post(Of::Catalog, "get", &body)?.unwrap_or_default();
             for row in rows(&answer, false) {
                 let text = |field: &str| row.metadata[field].as_str().unwrap_or_default().to_owned();
                 found.insert(text("key"), text("value"));
@@ -296,9 +243,9 @@ impl Database for Chroma {
             json!({"id": point_id(&[key.as_bytes()]), "embedding": [0.0], "metadata": metadata})
         };
         let records: Vec<Value> = entries.iter().map(record).collect();
-        if !self.upsert_all(&self.catalog(), records.clone())? {
-            self.create(&self.catalog(), "")?;
-            self.upsert_all(&self.catalog(), records)?;
+        if !self.upsert_all(Of::Catalog, records.clone())? {
+            self.create_catalog()?;
+            self.upsert_all(Of::Catalog, records)?;
         }
         Ok(())
     }
@@ -306,43 +253,62 @@ impl Database for Chroma {
     fn forget(&self, keys: &[String]) -> Result<(), StoreError> {
         for keys in keys.chunks(KEYS) {
             let ids: Vec<String> = keys.iter().map(|key| point_id(&[key.as_bytes()])).collect();
-            self.post(&self.catalog(), "delete", &json!({"ids": ids}))?;
+            self.post(Of::Catalog, "delete", &json!({"ids": ids}))?;
         }
         Ok(())
     }
 
     fn names(&self, generation: &Generation) -> Vec<String> {
-        vec![self.mapped(&generation.collection)]
+        let Generation { collection, number, .. } = generation;
+        vec![self.mapped(collection), self.behind(collection, *number)]
+    }
+
+    fn check_free(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.require_free(generation)
     }
 
     fn create_points(&self, generation: &Generation) -> Result<(), StoreError> {
-        self.create(&self.physical(generation), &generation.collection)
+        let name = self.behind(&generation.collection, generation.number);
+        self.create(&(self.collections(), name), Of::Points(generation))
     }
 
     fn drop_points(&self, generation: &Generation) -> Result<(), StoreError> {
-        let name = self.physical(generation);
-        self.ids().remove(&name);
+        self.paths.lock().remove(&generation.to_string());
+        // Collections are deleted by their names.
+        let Some(found) = self.points_of(generation)? else { return Ok(()) };
+        let name = found["name"].as_str().unwrap_or_default();
         self.send(Method::Delete, &format!("{}/{name}", self.collections()), None).map(|_| ())
     }
 
+    fn publish(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.make_current(generation)
+    }
+
+    fn is_published(&self, generation: &Generation) -> Result<bool, StoreError> {
+        let found = self.named(&self.collections(), &self.mapped(&generation.collection))?;
+        Ok(found.is_some_and(|found| is_of(&found, generation)))
+    }
+
     fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError> {
-        let known: HashSet<String> = known.iter().map(|generation| self.physical(generation)).collect();
+        let known: HashSet<(&str, i64)> =
+            known.iter().map(|generation| (&*generation.collection, generation.number)).collect();
         let (mut left, mut offset) = (Vec::new(), 0);
         loop {
             let path = format!("{}?limit={PAGE}&offset={offset}", self.collections());
             let page = self.send(Method::Get, &path, None)?.unwrap_or_default();
             let page = page.as_array().map(Vec::as_slice).unwrap_or_default();
             for collection in page {
-                let Some(name) = collection["name"].as_str().filter(|name| !known.contains(*name)) else {
+                let name = collection["name"].as_str().unwrap_or_default();
+                // The collection may be another program's.
+                let Some((owner, number)) =
+                    owner(collection).zip(number(collection).or_else(|| numbered(name)))
+                else {
                     continue;
                 };
-                // The collection may be another program's.
-                let owner = collection["metadata"]["collection"].as_str();
-                let Some((number, owner)) = numbered(name).zip(owner) else { continue };
-                let spec = GenerationSpec::default();
-                let generation = Generation { collection: owner.into(), number, spec };
-                if self.physical(&generation) == name {
-                    left.push(generation);
+                let is_ours = name == self.mapped(owner) || name == self.behind(owner, number);
+                if is_ours && !known.contains(&(owner, number)) {
+                    let spec = GenerationSpec::default();
+                    left.push(Generation { collection: owner.into(), number, spec });
                 }
             }
             if page.len() < PAGE {
@@ -354,9 +320,9 @@ impl Database for Chroma {
 
     fn upsert(&self, generation: &Generation, points: &[Written<'_>]) -> Result<(), StoreError> {
         let dimension = generation.spec.model.as_ref().map_or(1, |model| model.dimension);
-        let records = points.iter().map(|written| record(written, dimension));
+        let records = points.iter().map(|written| record(written, &generation.collection, dimension));
         let records = records.collect::<Result<Vec<Value>, _>>()?;
-        let is_there = self.upsert_all(&self.physical(generation), records)?;
+        let is_there = self.upsert_all(Of::Points(generation), records)?;
         if is_there { Ok(()) } else { Err(unknown_generation(generation)) }
     }
 

@@ -43,6 +43,11 @@ pub(crate) trait Database: Send + Sync + fmt::Debug {
     /// The names that a generation uses on the server, which must not belong to another collection.
     fn names(&self, generation: &Generation) -> Vec<String>;
 
+    /// Checks that no other program has one of these names, before anything is created.
+    fn check_free(&self, _generation: &Generation) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Creates what holds the generation's points, unless it exists.
     fn create_points(&self, generation: &Generation) -> Result<(), StoreError>;
 

@@ -132,6 +132,16 @@ impl Collection {
         self.generations.iter().find(is_current).or(self.generations.first())
     }
 
+    /// Number of chunks by strategy version and generation, so that two cuts by one version are told apart:
+    /// `{"tree-v1.0@1": 100, "tree-v1.0@2": 120}`.
+    pub fn generation_stats(&self) -> BTreeMap<String, usize> {
+        let count = |status: &GenerationStatus| {
+            let Generation { number, spec, .. } = &status.generation;
+            (format!("{}@{number}", spec.strategy_version), status.chunks)
+        };
+        self.generations.iter().map(count).collect()
+    }
+
     /// Number of chunks by strategy and version, over all generations: `{"tree-v1.0": 100}`.
     pub fn version_stats(&self) -> BTreeMap<String, usize> {
         let mut stats = BTreeMap::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chunkwright::ChunkId;
-use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
+use chunkwright::stats::{Distribution, TokenLevel, advice, optimal_ratio};
 use serde::{Deserialize, Serialize};
 
 use crate::filter::Filter;
@@ -51,6 +51,9 @@ pub struct Statistics {
     pub chunk_types: BTreeMap<String, usize>,
     /// Number of chunks by `token_level`, each level named.
     pub levels: BTreeMap<TokenLevel, usize>,
+    /// What to do about chunks of high levels; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
     /// Number of chunks by `language`; those of no known language are in none.
     pub languages: BTreeMap<String, usize>,
     /// Number of chunks by `category`.
@@ -160,6 +163,7 @@ impl Statistics {
             let range = starts.partition_point(|from| *from <= count).saturating_sub(1);
             self.token_histogram[range].chunks += 1;
         }
+        self.advice = advice(&self.levels);
         self.band = request.band;
         self.optimal_ratio = request.band.map(|band| optimal_ratio(&tokens, band));
         self.tokens = Distribution::of(tokens);

@@ -103,22 +103,22 @@ fn stable() -> ChunkConfig {
     }
 }
 
+/// Documents at these paths, with a category and a type of their chunks.
+fn kind(name: &str, chunk_type: &str, paths: &[&str]) -> Kind {
+    let paths = paths.iter().map(|&path| path.into()).collect();
+    Kind { name: name.into(), chunk_type: chunk_type.into(), paths, ..Kind::default() }
+}
+
+/// Paths of pages that describe interfaces.
+const API: &[&str] = &["**/api/**", "**/apis/**", "**/reference/**", "**/api.*"];
+
 /// For documentation sites: a heading before what continues its section, and three kinds of pages by their paths.
 fn docs() -> ChunkConfig {
-    let kind = |name: &str, chunk_type: &str, paths: &[&str]| Kind {
-        name: name.into(),
-        chunk_type: chunk_type.into(),
-        paths: paths.iter().map(|&path| path.into()).collect(),
-        ..Kind::default()
-    };
     ChunkConfig {
         context: ContextRule::Heading,
         kinds: vec![
             // A method of an interface is looked up alone, however short it is.
-            Kind {
-                min_size: Some(0),
-                ..kind("api", "api_methods", &["**/api/**", "**/apis/**", "**/reference/**", "**/api.*"])
-            },
+            Kind { min_size: Some(0), ..kind("api", "api_methods", API) },
             // Half of a demo's code is of no use.
             Kind {
                 keep_whole: Some(vec![Keep::Code]),
@@ -163,6 +163,19 @@ fn adaptive() -> ChunkConfig {
         overlap_size: 160,
         context: ContextRule::None,
         packing: Packing::FirstFit,
+        kinds: vec![
+            kind("api", "", API),
+            kind("faq", "", &["**/faq/**", "**/faqs/**", "**/{faq,FAQ,faqs,FAQS}.*"]),
+            kind(
+                "release_notes",
+                "",
+                &[
+                    "**/{releases,release-notes,release_notes,changelogs}/**",
+                    "**/{changelog,CHANGELOG,CHANGES,HISTORY,NEWS,RELEASES}{,.*}",
+                    "**/release{-,_}notes*",
+                ],
+            ),
+        ],
         ..auto()
     }
 }

@@ -3,6 +3,7 @@
 //! Everything in a record but its text is bounded, whatever its document holds: a list that grew with the document
 //! would make all records together grow with its square.
 
+mod course;
 mod fields;
 pub(crate) mod imports;
 mod json;
@@ -21,6 +22,7 @@ use crate::tokens::{TokenCounter, Words};
 use fields::{Common, Fields};
 use imports::Imports;
 
+pub use course::{COURSE_FIELDS, course_metadata, course_of};
 pub use fields::CONTENT_TYPES;
 pub(crate) use fields::{content_type, header_path, symbols, within_path};
 pub use imports::{MAX_IMPORT_LEN, MAX_IMPORTS};

@@ -1,5 +1,7 @@
 //! Statistics of chunk sizes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// How a chunk's token count reads to an operator.
@@ -40,6 +42,17 @@ impl TokenLevel {
             Self::Oversized => "oversized",
         }
     }
+}
+
+/// Advice where chunks are [`Large`](TokenLevel::Large) or larger; `None` where none is.
+pub fn advice(levels: &BTreeMap<TokenLevel, usize>) -> Option<String> {
+    let of = |level| levels.get(&level).copied().unwrap_or_default();
+    let (chunks, large) = (levels.values().sum::<usize>(), of(TokenLevel::Large) + of(TokenLevel::Oversized));
+    (large > 0).then(|| {
+        format!(
+            "{large} of {chunks} chunks have 1024 tokens or more: reduce `max_size` (`chunk_size` of a course); code and tables that are kept whole stay so, unless they are divided in the source"
+        )
+    })
 }
 
 /// The distribution of a set of sizes.

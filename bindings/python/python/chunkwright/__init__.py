@@ -12,7 +12,7 @@ one class for each code of the engine's table, below `ChunkwrightError`.
 from __future__ import annotations
 
 import sys as _sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import _chunkwright
 from ._chunkwright import (
@@ -78,6 +78,21 @@ def preview(text: str, *, name: str | None = None, **keys: Unpack[Keys]) -> Answ
     return Answer(_chunkwright.preview(text, name=name, **keys))
 
 
+class ChunkingResult(NamedTuple):
+    """What a document or folder is cut into: chunks, and summaries of files, classes and functions."""
+
+    chunks: list[Chunk]
+    summaries: list[Chunk]
+
+
+def process(source: Source, *, name: str | None = None, **keys: Unpack[Keys]) -> ChunkingResult:
+    """Cut source code into chunks and summaries, as one result with two lists."""
+    result = ChunkingResult([], [])
+    for record in chunk(source, name=name, summaries=True, **keys):
+        (result.summaries if record.artifact else result.chunks).append(record)
+    return result
+
+
 def stats(source: Source, *, name: str | None = None, **keys: Unpack[Keys]) -> Answer:
     """Measure documents and their chunks: sizes, what became of the lines, promises that were broken."""
     return Answer(_chunkwright.stats(source, name=name, **keys))
@@ -106,6 +121,7 @@ __all__ = [
     "Answer",
     "Answers",
     "Chunk",
+    "ChunkingResult",
     "Chunks",
     "Hit",
     "Index",
@@ -124,6 +140,7 @@ __all__ = [
     "options",
     "outline",
     "preview",
+    "process",
     "schema",
     "stats",
     "sync",

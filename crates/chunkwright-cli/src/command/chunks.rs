@@ -77,6 +77,7 @@ impl Chunks {
         let snapshot = engine.default_collection().snapshot()?;
         let mut request = self.request();
         let mut output = results.open()?;
+        output.of_collection(&snapshot.generation().collection);
         let (mut found, mut whole) = (0, ChunkPage::default());
         loop {
             let page = snapshot.chunks(&request)?;

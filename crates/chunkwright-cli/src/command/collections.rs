@@ -85,8 +85,8 @@ impl Collections {
 fn describe(listed: &[ListedCollection]) -> String {
     let header = ["collection", "state", "documents", "chunks", "no vector", "model", "generations", "versions"];
     let mut table = Table::new(header);
-    for ListedCollection { status, generations, versions } in listed {
-        let versions: Vec<&str> = versions.keys().map(String::as_str).collect();
+    for ListedCollection { status, generations, version_generations, .. } in listed {
+        let versions: Vec<&str> = version_generations.keys().map(String::as_str).collect();
         table.row([
             bold(&plain(&status.generation.collection)),
             status.state.as_str().to_owned(),

@@ -123,6 +123,9 @@ fn describe(measured: &DocumentStatistics, min_size: usize) -> String {
     if let (Some([from, to]), Some(ratio)) = (measured.band, measured.optimal_ratio) {
         let _ = writeln!(out, "{:.1}% of the chunks have {from} to {to} {unit}", 100.0 * ratio);
     }
+    if let Some(advice) = &measured.advice {
+        let _ = writeln!(out, "{advice}");
+    }
     if measured.violations.is_empty() {
         let _ = writeln!(out, "{} every promise holds", green("verified:"));
         return out;

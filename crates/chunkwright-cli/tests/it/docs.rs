@@ -301,6 +301,7 @@ fn aliases(_: &Folder) -> String {
     let rows = ALIASES.iter().map(|alias| {
         let means = match alias.means {
             Means::Key(key) => code(key),
+            Means::Banded(key) => format!("{}, and a `band` of a fifth around it", code(key)),
             Means::Size(key, Unit::Tokens) => format!("{}, in tokens", code(key)),
             Means::Size(key, Unit::Chars) => format!("{}, in characters", code(key)),
             Means::Values(values) => {

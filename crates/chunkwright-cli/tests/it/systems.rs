@@ -226,6 +226,24 @@ fn source_code_by_symbols_and_lines() {
     let parts: Vec<_> =
         records.iter().filter(|record| record["symbols"]["function_name"] == "large").collect();
     assert!(parts.len() > 1 && parts[1]["context"].as_str().unwrap().contains("def large(value):"));
+    // Of even size, or as large as fits.
+    let sizes = |packing: &str| -> Vec<u64> {
+        let records = chunks(&format!("{file}packing = \"{packing}\"\n"), "a.py", &text);
+        let parts = records.iter().filter(|record| record["symbols"]["function_name"] == "large");
+        parts.map(|part| part["token_count"].as_u64().unwrap()).collect()
+    };
+    let (even, first_fit) = (sizes("even"), sizes("first_fit"));
+    let (least, greatest) = (*even.iter().min().unwrap(), *even.iter().max().unwrap());
+    assert!(greatest * 2 <= least * 3, "no part is half as large again as another: {even:?}");
+    let full = &first_fit[..first_fit.len() - 1];
+    assert!(full.iter().all(|size| *size > 480), "a line more would not fit: {first_fit:?}");
+    // Summaries beside the chunks, told apart by `artifact`.
+    let folder = Folder::new(&[("chunkwright.toml", file), ("docs/a.py", &text)]);
+    let all = folder.run(&["chunk", "docs", "--summaries"]).lines();
+    let (summaries, cut): (Vec<Value>, Vec<Value>) =
+        all.into_iter().partition(|record| record.get("artifact").is_some());
+    assert_eq!(cut, records);
+    assert_eq!(field(&summaries, "artifact")[0], "file_summary");
 
     let lines: String = (0..120).map(|line| format!("x{line}\n")).collect();
     let records = chunks(file, "a.asm", &lines);
@@ -247,6 +265,7 @@ fn documents_by_their_size_with_the_thresholds_of_the_design() {
         "medium_overlap_size = 100; /chunkwright.toml",
         "max_size = 800; /chunkwright.toml",
         "overlap_size = 160; /chunkwright.toml",
+        "band = [410,614]; /chunkwright.toml",
     ];
     shows(keys, &[], &[], &[&["strategy = \"adaptive\"; /chunkwright.toml"][..], &expected[1..]].concat());
     let six: String = keys.lines().skip(1).map(|line| format!("{line}\n")).collect();
@@ -336,5 +355,163 @@ fn a_preset_that_is_named_wins_over_names_of_another_system() {
             "max_size = 600; preset `mine`",
             "overlap_size = 200; preset `mine`",
         ],
+    );
+}
+
+/// Documents of up to five sections of up to five paragraphs each, in an order that repeats nothing.
+fn manual() -> Vec<(String, String)> {
+    let sentence = "Документация описывает настройку сервиса и порядок обновления. ";
+    (0..8)
+        .map(|document: usize| {
+            let sections = (0..12 + document).map(|section| {
+                let paragraph = |number: usize| {
+                    format!("{}\n\n", sentence.repeat(1 + (document + 3 * section + 5 * number) % 6))
+                };
+                format!("## Раздел {section}\n\n{}", (0..=section % 5).map(paragraph).collect::<String>())
+            });
+            (format!("docs/{document}.md"), format!("# Руководство\n\n{}", sections.collect::<String>()))
+        })
+        .collect()
+}
+
+#[test]
+fn the_six_keys_of_the_design_bring_its_band() {
+    let six = "adaptive_chunk_min_words_short = 50\nadaptive_chunk_max_words_short = 300\nadaptive_chunk_size_medium = 512\nadaptive_chunk_overlap_medium = 100\nadaptive_chunk_size_long = 800\nadaptive_chunk_overlap_long = 160\n";
+    let documents = manual();
+    let mut files: Vec<(&str, &str)> = vec![("chunkwright.toml", six)];
+    files.extend(documents.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    files.push(("docs/faq.md", "# FAQ\n\nA short answer.\n"));
+    files.push(("docs/api/limits.md", "# API\n\nA short page.\n"));
+    files.push(("CHANGELOG.md", "# 1.0\n\nThe first release.\n"));
+    let folder = Folder::new(&files);
+    let stats: Value = serde_json::from_str(&folder.run(&["stats", "docs"]).success()).unwrap();
+    let ratio = stats["optimal_ratio"].as_f64().unwrap();
+    assert!(ratio > 0.8, "{ratio} of the chunks are in the band");
+    assert_eq!(stats["band"], serde_json::json!([410, 614]));
+    // Another size, and a band of one's own.
+    shows(
+        "adaptive_chunk_size_medium = 400\n",
+        &[],
+        &["--band", "0-0"],
+        &["medium_max_size = 400; /chunkwright.toml", "band = [0,0]; --band"],
+    );
+    let kinds = |name: &str| {
+        let records = folder.run(&["chunk", name]).lines();
+        (records[0]["category"].as_str().unwrap().to_owned(), records[0]["chunk_type"].clone())
+    };
+    let short = Value::from("short_document");
+    assert_eq!(kinds("docs/faq.md"), ("faq".into(), short.clone()));
+    assert_eq!(kinds("CHANGELOG.md"), ("release_notes".into(), short));
+    let pages = folder.run(&["chunk", "docs"]).lines();
+    assert!(pages.iter().any(|record| record["category"] == "api" && record["doc_id"] == "api/limits.md"));
+    // Errors as a share of the documents.
+    let run = folder.run(&["index", "docs", "--embedder", "none"]).success();
+    let report: Value = serde_json::from_str(&run).unwrap();
+    assert_eq!((&report["failed_ratio"], &report["failed"]), (&0.0.into(), &serde_json::json!([])));
+}
+
+#[test]
+fn an_id_with_joined_folders_is_understood_and_hits_name_documents_beside_them() {
+    let file = "preset = \"docs\"\nembedder = \"none\"\n";
+    let text = format!("# 数据绑定\n\n## 基本用法\n\n{}\n", prose(2_500));
+    let folder = Folder::new(&[
+        ("chunkwright.toml", file),
+        ("site/docs/bindingPath.md", &text),
+        ("site/docs/cellBinding.md", "# 单元格绑定\n\n说明。\n"),
+        ("site/docs/tableBinding.md", "# 表格绑定\n\n说明。\n"),
+        ("site/demo/a/b.md", "# One\n"),
+        ("site/demo/a_b.md", "# Other\n"),
+    ]);
+    folder.run(&["index", "site"]).success();
+    let third = folder.run(&["fetch", "docs_bindingPath_chunk2"]).success();
+    assert_eq!(third, folder.run(&["fetch", "docs/bindingPath.md#2"]).success());
+    assert_eq!(folder.run(&["fetch", "docs_bindingPath"]).success(), text);
+    folder.run(&["disable", "docs_bindingPath_chunk2"]).success();
+    folder.run(&["enable", "docs_bindingPath_chunk2"]).success();
+    assert_eq!(folder.run(&["related", "docs_bindingPath"]).lines()[0]["siblings"]["count"], 2);
+    // Of two documents that have it, neither is meant.
+    for (reference, why) in [
+        ("demo_a_b", "`demo_a_b` is not in collection `default`"),
+        ("docs_bindingPath_chunk99", "`docs/bindingPath.md` has "),
+    ] {
+        let run = folder.run(&["fetch", reference]);
+        assert!(run.code == 2 && run.stderr.starts_with(&format!("error: {why}")), "{run:?}");
+    }
+    let hits = |flags: &[&str]| folder.run(&[&["search", "数据绑定"], flags].concat()).lines();
+    let plain = &hits(&["--top-k", "1"])[0];
+    let joined = plain["joined_id"].as_str().unwrap();
+    assert_eq!(joined, format!("docs_bindingPath_chunk{}", plain["chunk_index"]));
+    assert_eq!(folder.run(&["fetch", joined]).success(), plain["content"].as_str().unwrap());
+    assert!(plain.get("related").is_none());
+    let beside = &hits(&["--top-k", "1", "--related", "1"])[0]["related"];
+    assert_eq!(beside["siblings"]["count"], 2);
+    assert_eq!(beside["siblings"]["nearest"].as_array().unwrap().len(), 1);
+    assert_eq!(beside["related"], serde_json::json!([]), "there are no vectors");
+}
+
+#[test]
+fn small_code_and_tables_stand_alone_and_chunks_have_the_fields_of_a_course() {
+    let file = "chunking_strategy = \"semantic\"\nchunk_size = 1000\nchunk_overlap = 200\nmin_chunk_size = 100\ncode_block_strategy = \"hybrid\"\n";
+    let text = format!(
+        "# 一\n\n{}\n\n#### 提取文字\n\n```python\nx = 1\n```\n\n{}\n\n| 列 |\n|---|\n| 甲 |\n\n{}\n",
+        prose(300),
+        prose(300),
+        prose(300)
+    );
+    let folder = Folder::new(&[("chunkwright.toml", file), ("courses/python_basics/01.md", &text)]);
+    let records = folder.run(&["chunk", "courses"]).lines();
+    let kinds = ["paragraph", "code_block", "paragraph", "table", "paragraph"];
+    assert_eq!(field(&records, "content_type"), kinds);
+    assert_eq!(field(&records, "content")[1].trim_end(), "#### 提取文字\n\n```python\nx = 1\n```");
+    assert_eq!(field(&records, "content")[3].trim_end(), "| 列 |\n|---|\n| 甲 |");
+    let fields = "course_id,chapter_id,chapter_title,source_file,position,content_type,char_count,word_count,estimated_tokens,token_level,strategy_version";
+    let cut = &folder.run(&["chunk", "courses", "--fields", fields]).lines()[1];
+    let expected = serde_json::json!({
+        "course_id": "python_basics",
+        "chapter_id": "01.md",
+        "chapter_title": "一",
+        "source_file": "python_basics/01.md",
+        "position": 1,
+        "content_type": "code_block",
+        "char_count": records[1]["char_count"],
+        "word_count": records[1]["word_count"],
+        "estimated_tokens": records[1]["token_count"],
+        "token_level": "normal",
+        "strategy_version": records[1]["strategy_version"],
+    });
+    assert_eq!(*cut, expected, "nothing was indexed yet");
+    let index = |flags: &[&str]| {
+        let line =
+            [&["index", "courses/python_basics", "-c", "course_python_basics", "--embedder", "none"], flags];
+        let run = folder.run(&line.concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    };
+    index(&[]);
+    let fields = &*format!("{fields},indexed_at");
+    let stored = &folder.run(&["chunks", "-c", "course_python_basics", "--fields", fields]).lines()[1];
+    assert_eq!(stored.as_object().unwrap().len(), 12, "{stored}");
+    assert_eq!(stored["source_file"], "python_basics/01.md");
+    // Two cuts by one version are told apart.
+    index(&["--chunk-size", "400"]);
+    let listed = &folder.run(&["collections"]).lines()[0];
+    let version = records[1]["strategy_version"].as_str().unwrap();
+    let (both, by_generation) = (&listed["versions"], listed["version_generations"].as_object().unwrap());
+    let sum: u64 = by_generation.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!((both.as_object().unwrap().len(), &both[version]), (1, &Value::from(sum)));
+    let names: Vec<&String> = by_generation.keys().collect();
+    assert_eq!(names, [&format!("{version}@1"), &format!("{version}@2")]);
+    // Advice beside the levels.
+    let stats = |flags: &[&str]| -> Value {
+        serde_json::from_str(&folder.run(&[&["stats"], flags].concat()).success()).unwrap()
+    };
+    assert!(stats(&["courses"]).get("advice").is_none());
+    let long =
+        Folder::new(&[("a.md", &format!("# A\n\n```sh\n{}```\n", "echo something 数据\n".repeat(400)))]);
+    let stats: Value =
+        serde_json::from_str(&long.run(&["stats", "a.md", "--chunk-size", "1000"]).success()).unwrap();
+    let advice = stats["advice"].as_str().unwrap();
+    assert!(
+        advice.starts_with("1 of 1 chunks have 1024 tokens or more: reduce `max_size` (`chunk_size`"),
+        "{advice}"
     );
 }

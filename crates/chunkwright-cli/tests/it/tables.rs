@@ -225,6 +225,7 @@ macro_rules! items {
 fn items_of_the_library_that_rows_name_exist() {
     let known = items![
         chunkwright::Chunker,
+        chunkwright::ChunkingResult,
         chunkwright::Document,
         chunkwright::STRATEGIES,
         chunkwright::Strategy,

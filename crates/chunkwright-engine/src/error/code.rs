@@ -156,6 +156,7 @@ impl Error {
             | Self::Unreadable { .. }
             | Self::NotARegularFile { .. }
             | Self::Compressed { .. }
+            | Self::Shards(_)
             | Self::NoVectors { .. }
             | Self::LongVectors
             | Self::NoWriter

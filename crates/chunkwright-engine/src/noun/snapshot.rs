@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
-    DocumentInfo, Filter, Generation, Mode, Store, SymbolPlaces, chunk_id, related, siblings, symbol_places,
+    DocumentInfo, Filter, Generation, Mode, Store, SymbolPlaces, chunk_id, related, resolve_joined, siblings,
+    symbol_places,
 };
 use chunkwright_models::Embedder;
 use chunkwright_source::{Input, NewSource};
@@ -72,8 +73,13 @@ impl Snapshot {
     /// A document that the generation does not have, a store that fails.
     pub fn related(&self, reference: &str, top_k: usize) -> Result<RelatedAnswer, Error> {
         let (store, generation) = (&*self.store, &self.generation);
-        let mut doc_id = reference.to_owned();
-        if store.document_info(generation, reference)?.is_none() {
+        let joined = match store.document_info(generation, reference)? {
+            Some(_) => None,
+            None => resolve_joined(store, generation, reference)?,
+        };
+        let of = |named: &str| named.rsplit_once('#').map_or(named, |(doc_id, _)| doc_id).to_owned();
+        let mut doc_id = joined.map_or_else(|| reference.to_owned(), |joined| of(&joined));
+        if store.document_info(generation, &doc_id)?.is_none() {
             let chunk = match chunk_id(store, generation, reference) {
                 Ok(id) => store.chunks(generation, &[id])?.pop().flatten(),
                 Err(_) => None,

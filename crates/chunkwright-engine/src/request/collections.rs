@@ -85,6 +85,8 @@ pub struct ListedCollection {
     pub generations: usize,
     /// Number of chunks by strategy version, over all generations.
     pub versions: BTreeMap<String, usize>,
+    /// Number of chunks by strategy version and generation: `{"tree-v1.0@1": 100, "tree-v1.0@2": 120}`.
+    pub version_generations: BTreeMap<String, usize>,
 }
 
 /// A collection, by the generation that searches see, and its folders.
@@ -102,7 +104,8 @@ impl ListedCollection {
     /// The list entry of a collection; `None` if it has no generation.
     pub(crate) fn of(collection: &chunkwright_index::Collection) -> Option<Self> {
         let (status, versions) = (collection.visible()?.clone(), collection.version_stats());
-        Some(Self { status, generations: collection.generations.len(), versions })
+        let version_generations = collection.generation_stats();
+        Some(Self { status, generations: collection.generations.len(), versions, version_generations })
     }
 
     /// The name of the collection.

@@ -154,6 +154,9 @@ pub struct DocumentStatistics {
     pub oversize: usize,
     /// Number of chunks of each level.
     pub levels: BTreeMap<TokenLevel, usize>,
+    /// What to do about chunks of high levels; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
     /// Number of chunks of each type.
     pub content_types: BTreeMap<String, usize>,
     /// Number of chunks that begin by each rule.

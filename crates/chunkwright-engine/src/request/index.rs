@@ -81,6 +81,9 @@ pub struct IndexAnswer {
     /// What was done.
     #[serde(flatten)]
     pub report: IndexReport,
+    /// Share of the documents read that could not be indexed, from 0 to 1.
+    #[serde(default)]
+    pub failed_ratio: f64,
     /// How many entries were skipped for each reason.
     #[serde(default)]
     pub skipped_reasons: BTreeMap<String, usize>,

@@ -295,6 +295,7 @@ impl Indexer {
             store: work.store.clone(),
             model: work.model.clone(),
             dry_run: self.request.dry_run,
+            failed_ratio: report.failed_ratio(),
             skipped_reasons: skipped_reasons(&report.skipped),
             report,
             notices,

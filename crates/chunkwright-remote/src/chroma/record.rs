@@ -1,7 +1,8 @@
 //! A chunk as a Chroma record: metadata values are scalars, so the chunk itself is JSON in a string.
 
+use chunkwright::record::course_metadata;
 use chunkwright::{ChunkId, SummaryKind};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{KEYS, Row};
 use crate::database::{Found, Mark, Point, Which, Written, hex, point_id, unhex};
@@ -11,11 +12,15 @@ use chunkwright_store::bm25::TermCounts;
 use chunkwright_store::filter::{Field, Test};
 use chunkwright_store::vector::{decode, encode};
 
-/// The record of a chunk; one without a vector carries zeros, `dimension` of them.
-pub(super) fn record(written: &Written<'_>, dimension: usize) -> Result<Value, StoreError> {
+/// The record of a chunk in a collection; one without a vector carries zeros, `dimension` of them.
+///
+/// Beside what this store reads, the metadata has what other programs filter by: the fields of a course, and what was
+/// said of the document. Chroma filters by scalars alone.
+pub(super) fn record(written: &Written<'_>, collection: &str, dimension: usize) -> Result<Value, StoreError> {
     let Written { point, .. } = written;
     let record = &point.record;
-    let mut metadata = json!({
+    let kept = point.kept_record()?;
+    let own = json!({
         "doc_id": record.doc_id,
         "chunk_id": record.chunk_id,
         "chunk_index": record.chunk_index,
@@ -30,7 +35,7 @@ pub(super) fn record(written: &Written<'_>, dimension: usize) -> Result<Value, S
         "start_line": record.start_line,
         "end_line": record.end_line,
         "strategy_version": record.strategy_version,
-        "record": point.kept_record()?.to_string(),
+        "record": kept.to_string(),
         "version": point.version,
         "place": point.place,
         "enabled": point.enabled,
@@ -38,8 +43,12 @@ pub(super) fn record(written: &Written<'_>, dimension: usize) -> Result<Value, S
         "terms": hex(&point.terms.encode()),
         "text_hash": hex(&point.text_hash),
     });
+    let course = record.meta.get("course_id").map_or(collection, String::as_str);
+    let said = record.meta.iter().map(|(name, text)| (name.clone(), Value::from(text.as_str())));
+    let mut metadata: Map<String, Value> = said.chain(course_metadata(Some(course), &kept)).collect();
+    metadata.extend(own.as_object().cloned().unwrap_or_default());
     if !point.sparse.is_empty() {
-        metadata["sparse"] = hex(&encode(&point.sparse)).into();
+        metadata.insert("sparse".into(), hex(&encode(&point.sparse)).into());
     }
     let id = point_id(&[&point.id.0, &point.version.to_le_bytes()]);
     let embedding = match &point.vector {

@@ -42,8 +42,11 @@ impl RemoteStore {
         let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
         let others = known.iter().map(|entry| &entry.generation);
         self.check_server_names(&generation, others.filter(|other| all.contains_key(&other.collection)))?;
-        if current.is_none() && self.database.foreign(collection)?.is_some() {
-            return Err(StoreError::Foreign { name: collection.into() });
+        if current.is_none() {
+            self.database.check_free(&generation)?;
+            if self.database.foreign(collection)?.is_some() {
+                return Err(StoreError::Foreign { name: collection.into() });
+            }
         }
         self.database.put(&[Entry::new(
             Kind::Store,

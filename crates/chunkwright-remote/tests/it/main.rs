@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "what could not be checked is said")]
 
 mod agreement;
+mod chroma;
 #[path = "../../../chunkwright-index/tests/it/contract.rs"]
 mod contract;
 #[path = "../../../chunkwright-index/tests/it/fixture.rs"]

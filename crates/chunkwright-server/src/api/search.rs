@@ -156,6 +156,7 @@ fn keep(log: &QueryLog, request: SearchRequest, answer: &SearchAnswer, started: 
         hits: Some(hits),
         relevance: best.flatten(),
         took_ms: started.elapsed().as_secs_f64() * 1e3,
+        chunks: answer.found.chunks(),
     });
     if let Err(error) = kept {
         tracing::warn!(%error, "a query was not logged");

@@ -1,14 +1,18 @@
 //! The admin API of a course platform, with its own names: a course is a collection, a chapter a document.
 //!
-//! `temp_ref` is `course_id/chapter_file`. A course is the collection of that name or `course_` and that name. One course
-//! is cut in one way: the configuration of a chapter is that of its course.
+//! `temp_ref` is `course_id/chapter_file`. A course is the collection of that name or `course_` and that name. A chapter
+//! is cut as its course is, but for the settings that were put for itself.
 
 mod body;
 mod config;
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use chunkwright::Record;
+use chunkwright::record::course_metadata;
+use chunkwright::stats::{TokenLevel, advice};
 use chunkwright_engine::{
     Engine, Error, Field, Filter, IndexRequest, Job, JobRequest, ListRequest, ListedChunk, MAX_PAGE,
     Metadata, Snapshot,
@@ -171,6 +175,9 @@ struct ChunkList {
     page_size: usize,
     /// Number of chunks of the chapter by level, whatever the page.
     token_levels: Map<String, Value>,
+    /// What to do about chunks of high levels; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
 }
 
 /// A chunk.
@@ -348,30 +355,10 @@ fn chunks_of(snapshot: &Snapshot, doc_id: &str) -> Result<Vec<ListedChunk>, Erro
     }
 }
 
-/// The course id of a collection.
-fn course_of(collection: &str) -> &str {
-    collection.strip_prefix("course_").unwrap_or(collection)
-}
-
 /// The metadata of a chunk, with the platform's names.
 fn metadata(collection: &str, record: &Record) -> Map<String, Value> {
-    let course_id = course_of(collection);
-    let chapter = record.doc_id.strip_prefix(&format!("{course_id}/")).unwrap_or(&record.doc_id);
-    let known = json!({
-        "course_id": course_id,
-        "chapter_id": chapter,
-        "chapter_title": record.section_path.first().cloned().unwrap_or_default(),
-        "source_file": format!("{course_id}/{chapter}"),
-        "position": record.chunk_index,
-        "content_type": record.content_type,
-        "char_count": record.char_count,
-        "word_count": record.word_count,
-        "estimated_tokens": record.token_count,
-        "token_level": record.token_level,
-        "strategy_version": record.strategy_version,
-        "indexed_at": record.indexed_at.clone().unwrap_or_default(),
-    });
-    let mut metadata = known.as_object().cloned().unwrap_or_default();
+    let known = serde_json::to_value(record).unwrap_or_default();
+    let mut metadata = course_metadata(Some(collection), &known);
     for (name, text) in &record.meta {
         metadata.entry(name.clone()).or_insert_with(|| text.as_str().into());
     }
@@ -410,11 +397,11 @@ async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<
         Ok((collection, chunks))
     };
     let (collection, mut chunks) = app.ask(read).await?;
-    let mut token_levels = Map::new();
-    for level in ["normal", "warning", "large", "oversized"] {
-        let count = chunks.iter().filter(|chunk| chunk.record.token_level.as_str() == level).count();
-        token_levels.insert(level.to_owned(), count.into());
-    }
+    let count = |level: TokenLevel| chunks.iter().filter(|chunk| chunk.record.token_level == level).count();
+    let levels: BTreeMap<TokenLevel, usize> =
+        TokenLevel::ALL.iter().map(|&level| (level, count(level))).collect();
+    let token_levels = levels.iter().map(|(level, count)| (level.as_str().to_owned(), (*count).into()));
+    let (token_levels, advice) = (token_levels.collect(), advice(&levels));
     let search = asked.search.as_ref().map(|text| text.to_lowercase());
     chunks.retain(|ListedChunk { record, .. }| {
         let is_of_type = asked.content_type.as_ref().is_none_or(|wanted| record.content_type == *wanted);
@@ -433,7 +420,7 @@ async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<
         shown.insert("enabled".into(), chunk.enabled.into());
         shown
     });
-    Ok(Json(ChunkList { chunks: shown.collect(), total, page, page_size, token_levels }))
+    Ok(Json(ChunkList { chunks: shown.collect(), total, page, page_size, token_levels, advice }))
 }
 
 async fn get(

@@ -19,7 +19,7 @@ impl Strategy for Adaptive {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 4)
+        (1, 5)
     }
 
     fn summary(&self) -> &'static str {

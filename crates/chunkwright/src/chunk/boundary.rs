@@ -66,7 +66,12 @@ impl Finisher<'_> {
             return Vec::new();
         }
         let (made, document) = (std::mem::take(&mut self.chunks), self.document);
-        let draft = |chunk: &super::Chunk| Draft { span: chunk.span, cut: chunk.cut, whole: chunk.oversize };
+        let draft = |chunk: &super::Chunk| Draft {
+            span: chunk.span,
+            cut: chunk.cut,
+            whole: chunk.oversize,
+            apart: false,
+        };
         let mut drafts: Vec<Draft> = made.iter().map(draft).collect();
         let starts: Vec<Option<u32>> = boundaries.iter().map(|it| start(document, &drafts, it.at)).collect();
         let mut sorted: Vec<(u32, BoundaryKind)> =
@@ -134,7 +139,8 @@ fn split(document: &Document, drafts: &mut Vec<Draft>, start: u32) -> bool {
     let Some(before) = visible(document, Span { start: from, end: start }) else { return false };
     drafts[index].span = Span { start: from, ..before };
     drafts[index].whole = false;
-    drafts.insert(index + 1, Draft { span: Span { start, end }, cut: Cut::Manual, whole: false });
+    drafts
+        .insert(index + 1, Draft { span: Span { start, end }, cut: Cut::Manual, whole: false, apart: false });
     true
 }
 

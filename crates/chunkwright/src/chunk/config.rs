@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::chunk::kind::Kind;
 use crate::chunk::strategy::{self, STRATEGIES};
 use crate::document::BlockKind;
 use crate::preset;
@@ -84,25 +85,6 @@ impl Keep {
             Self::Table => kind == BlockKind::Table,
         }
     }
-}
-
-/// What documents at certain paths are, and what is different for them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-pub struct Kind {
-    /// The `category` of their chunks.
-    pub name: String,
-    /// Globs over the document's id (`**/api/**`); one has to match. None: every document.
-    pub paths: Vec<String>,
-    /// The `chunk_type` of their chunks; if empty, the name.
-    pub chunk_type: String,
-    /// Their `min_size`, if it is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_size: Option<usize>,
-    /// Their `keep_whole`, if it is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keep_whole: Option<Vec<Keep>>,
 }
 
 /// How a document is cut. Plain data: [`Chunker::new`] checks it.
@@ -405,15 +387,10 @@ impl ChunkConfig {
     }
 
     /// The configuration for the document with this id.
-    pub(crate) fn for_document(&self, doc_id: &str) -> Cow<'_, Self> {
+    pub fn for_document(&self, doc_id: &str) -> Cow<'_, Self> {
         let mut config = Cow::Borrowed(self);
         if let Some(kind) = self.kind(doc_id) {
-            if let Some(min_size) = kind.min_size {
-                config.to_mut().min_size = min_size.min(self.max_size);
-            }
-            if let Some(keep_whole) = &kind.keep_whole {
-                config.to_mut().keep_whole.clone_from(keep_whole);
-            }
+            kind.apply(&mut config);
         }
         config
     }

@@ -62,7 +62,8 @@ impl<'a, 'p> Filler<'a, 'p> {
         let common = self.plan.room(context::share(config));
         let fits = |span: Span, size: usize| self.plan.fits(self.document, span, size);
         if !apart && (size <= common || fits(whole, size)) {
-            drafts.push(Draft { span: whole, cut: begins, whole: false });
+            let apart = blocks.iter().any(|block| config.sets_apart(block.kind));
+            drafts.push(Draft { span: whole, cut: begins, whole: false, apart });
             return;
         }
         let room = if size <= common { common } else { self.room(section) };
@@ -91,7 +92,8 @@ impl<'a, 'p> Filler<'a, 'p> {
                 let block = blocks.partition_point(|block| block.span.start <= first.span.start) - 1;
                 self.begins(blocks[block].section, first.span.start, first.level.cut())
             };
-            drafts.push(Draft { span: first.span.to(last.span), cut, whole: kept(&atoms[run]) });
+            let (whole, apart) = (kept(&atoms[run.clone()]), atoms[run].iter().any(|atom| atom.alone));
+            drafts.push(Draft { span: first.span.to(last.span), cut, whole, apart });
         }
     }
 

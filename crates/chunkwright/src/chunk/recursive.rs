@@ -40,7 +40,7 @@ impl Strategy for Recursive {
             let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);
             // A section that begins here is not why.
             let cut = if first.level == Level::Section { Cut::Full } else { first.level.cut() };
-            Draft { span: first.span.to(last.span), cut, whole: fill::kept(&atoms[run]) }
+            Draft { span: first.span.to(last.span), cut, whole: fill::kept(&atoms[run]), apart: false }
         };
         let drafts: Vec<_> = pack::runs(&atoms, goal, Packing::FirstFit).into_iter().map(draft).collect();
         plan.extend(drafts);

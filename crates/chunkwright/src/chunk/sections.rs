@@ -2,7 +2,7 @@
 //!
 //! Three passes. The first divides the document at its headings. The second joins the blocks of each section up to the
 //! limit; blocks that are set apart are chunks of their own, with what leads into them. The last joins what is too
-//! small to its neighbour if both have the same `header_path`. A bare heading belongs to the section after it.
+//! small to its neighbour if both have the same `header_path` and neither is set apart. A bare heading belongs to the section after it.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ impl Strategy for Sections {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 4)
+        (1, 5)
     }
 
     fn summary(&self) -> &'static str {
@@ -116,7 +116,7 @@ fn join(filler: &Filler<'_, '_>, mut from: usize, drafts: &mut Vec<Draft>) {
                 if (*before < config.min_size || size < config.min_size)
                     && *before_path == path
                     && *before + size < filler.room(path)
-                    && !(last.whole || draft.whole) =>
+                    && !(last.whole || draft.whole || last.apart || draft.apart) =>
             {
                 last.span = last.span.to(draft.span);
                 *before += size;

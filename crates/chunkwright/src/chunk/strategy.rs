@@ -131,6 +131,8 @@ pub(crate) struct Draft {
     pub(crate) cut: Cut,
     /// Whether it may be over the limit: a block that is kept whole.
     pub(crate) whole: bool,
+    /// Whether it is a block that is set apart, with what leads into it.
+    pub(crate) apart: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -215,7 +217,7 @@ impl Plan<'_> {
     /// grapheme cluster or inside markup; and visible text in no span joins the chunk before it, or is a chunk of its
     /// own if it holds a letter or digit. A span that is a block of `keep_whole` is kept whole.
     pub fn push(&mut self, span: Span, cut: Cut) {
-        self.drafts.push(Draft { span, cut, whole: false });
+        self.drafts.push(Draft { span, cut, whole: false, apart: false });
     }
 
     pub(super) fn extend(&mut self, drafts: impl IntoIterator<Item = Draft>) {

@@ -71,6 +71,6 @@ fn between(document: &Document, gap: Span, tiles: &mut Vec<Draft>) {
     let has_words = span.of(document.source()).contains(char::is_alphanumeric);
     match tiles.last_mut().filter(|_| !has_words) {
         Some(last) => last.span.end = span.end,
-        None => tiles.push(Draft { span, cut: Cut::Full, whole: false }),
+        None => tiles.push(Draft { span, cut: Cut::Full, whole: false, apart: false }),
     }
 }

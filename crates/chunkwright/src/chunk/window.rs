@@ -47,5 +47,5 @@ const GRAIN: usize = 8;
 /// The window of some atoms.
 fn draft(atoms: &[Atom], run: Range<usize>) -> Draft {
     let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);
-    Draft { span: first.span.to(last.span), cut: Cut::Window, whole: fill::kept(&atoms[run]) }
+    Draft { span: first.span.to(last.span), cut: Cut::Window, whole: fill::kept(&atoms[run]), apart: false }
 }

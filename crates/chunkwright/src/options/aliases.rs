@@ -36,6 +36,9 @@ pub fn resolve_aliases(values: &mut Map<String, Value>) -> Result<Aliased, Optio
         let Some(value) = values.remove(alias.name) else { continue };
         presets.insert(alias.preset);
         for (key, value) in meaning(alias.name, alias.means, value)? {
+            if key == "band" && values.contains_key("band") {
+                continue;
+            }
             let value =
                 Key::find(&key).map_or(Ok(value.clone()), |key| key.values.read(&value)).unwrap_or(value);
             let known = |other: &Value| {
@@ -62,6 +65,15 @@ fn meaning(alias: &'static str, means: Means, value: Value) -> Result<Vec<(Strin
     };
     Ok(match means {
         Means::Key(key) => vec![(key.into(), value)],
+        Means::Banded(key) => {
+            let size = match &value {
+                Value::String(text) => text.parse().ok(),
+                value => value.as_u64(),
+            };
+            let band = size.filter(|size| *size >= 5).map(around);
+            let band = band.map(|[least, greatest]| ("band".to_owned(), Value::from(vec![least, greatest])));
+            [(key.to_owned(), value)].into_iter().chain(band).collect()
+        }
         Means::Size(key, size) => vec![(key.into(), value), ("unit".into(), unit(size))],
         Means::Values(meanings) => {
             let given = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -75,4 +87,10 @@ fn meaning(alias: &'static str, means: Means, value: Value) -> Result<Vec<(Strin
             assignments.iter().map(|&(key, text)| (key.into(), Value::from(text))).collect()
         }
     })
+}
+
+/// The whole numbers within a fifth around a size, as the design rounds them: 410 to 614 for 512.
+fn around(size: u64) -> [u64; 2] {
+    let fifth = size as f64 / 5.0;
+    [size as f64 - fifth, size as f64 + fifth].map(|end| end.round() as u64)
 }

@@ -30,6 +30,12 @@ export const search = (f: Format) => ({
     lexical: "Lexical",
     dense: "Dense",
     sparse: "Sparse",
+    lacks: {
+      model: "Dense and sparse search need vectors, which these collections do not have.",
+      sparse:
+        "Sparse search needs sparse vectors: name a `sparse` model in the server's settings, then change the collection's model.",
+    },
+    get: "Give a collection a model",
     notes: {
       hybrid: "Every stage that the collection has, fused",
       lexical: "Words: BM25",
@@ -98,6 +104,7 @@ export const search = (f: Format) => ({
     hint: "Hits with the same words, or of the same file in another programming language",
   },
   collapse_translations: { label: "Collapse translations", hint: "Of one page in several languages only the best" },
+  related: { label: "Related documents", hint: "Documents of the same folder, and about the same, that each hit names" },
   expand: {
     label: "Expand",
     none: "No",

@@ -31,6 +31,11 @@ export const search = (f: Format): Messages["search"] => ({
     lexical: "词法",
     dense: "稠密",
     sparse: "稀疏",
+    lacks: {
+      model: "稠密和稀疏搜索需要向量，而这些集合没有向量。",
+      sparse: "稀疏搜索需要稀疏向量：在服务器设置中指定 `sparse` 模型，然后更换集合的模型。",
+    },
+    get: "为集合选择模型",
     notes: {
       hybrid: "融合集合具有的所有阶段",
       lexical: "按词：BM25",
@@ -82,6 +87,7 @@ export const search = (f: Format): Messages["search"] => ({
     hint: "词语相同的命中，或同一文件的其他编程语言版本",
   },
   collapse_translations: { label: "合并译文", hint: "同一页面的多种语言只取最佳者" },
+  related: { label: "相关文档", hint: "每个结果列出多少篇同目录及同主题的文档" },
   expand: {
     label: "扩展",
     none: "不扩展",

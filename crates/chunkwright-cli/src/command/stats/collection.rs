@@ -88,6 +88,9 @@ fn describe(CollectionStatistics { statistics, coverage }: &CollectionStatistics
     if let (Some([from, to]), Some(ratio)) = (statistics.band, statistics.optimal_ratio) {
         let _ = writeln!(out, "\n{:.1}% of the chunks have {from} to {to} tokens", 100.0 * ratio);
     }
+    if let Some(advice) = &statistics.advice {
+        let _ = writeln!(out, "{advice}");
+    }
     for violation in coverage.iter().flat_map(|found| &found.violations) {
         let _ = writeln!(out, "{}:{}: {}", plain(&violation.doc_id), violation.line, violation.found);
     }

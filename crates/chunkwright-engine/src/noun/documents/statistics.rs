@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
+use chunkwright::stats::{Distribution, TokenLevel, advice, optimal_ratio};
 use chunkwright::{ChunkId, RecordContext};
 use chunkwright_index::TokensByKind;
 use parking_lot::Mutex;
@@ -68,6 +68,7 @@ impl Documents {
             max_size: config.max_size,
             below_min: sum.sizes.iter().filter(|&&size| size < config.min_size).count(),
             oversize: sum.oversize,
+            advice: advice(&levels(&sum.tokens)),
             levels: levels(&sum.tokens),
             content_types: sum.content_types,
             cuts: sum.cuts,

@@ -19,6 +19,7 @@ use crate::noun::search::{merge, translations};
 use crate::noun::snapshot::Snapshot;
 use crate::noun::vectors;
 use crate::request::collections::ListCollectionsRequest;
+use crate::request::list::RelatedAnswer;
 use crate::request::search::hit::Hit;
 use crate::request::search::options::SearchRequest;
 use crate::request::search::{Budget, Found, SearchAnswer, SearchedCollection};
@@ -325,6 +326,7 @@ fn described(
     request: &SearchRequest,
 ) -> Result<Vec<Hit>, Error> {
     let mut known: HashMap<(String, String), Option<DocumentInfo>> = HashMap::new();
+    let mut related: HashMap<(String, String), Option<RelatedAnswer>> = HashMap::new();
     let of = snapshots.iter().map(|snapshot| (snapshot.generation().collection.as_str(), *snapshot));
     let of: HashMap<&str, &Snapshot> = of.collect();
     let hides_places = snapshots.iter().any(|snapshot| snapshot.engine().hides_places());
@@ -342,6 +344,19 @@ fn described(
         }
         let info = info.as_ref().filter(|_| !hides_places);
         hit.metadata = Metadata::new(&hit.record, info, &hit.doc_toc);
+        if let Some(snapshot) = of.get(hit.collection.as_str()).filter(|_| request.related > 0) {
+            hit.related = match related.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(new) => {
+                    let found = match snapshot.related(&hit.record.doc_id, request.related) {
+                        // Of another generation, where these are searched too.
+                        Err(Error::UnknownDocument { .. }) => None,
+                        found => Some(found?),
+                    };
+                    new.insert(found).clone()
+                }
+            };
+        }
         if request.text {
             hit.text = Some(hit.record.text.clone());
         }

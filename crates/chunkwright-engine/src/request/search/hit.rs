@@ -5,10 +5,11 @@ use std::ops::Deref;
 
 use chunkwright::ChunkId;
 use chunkwright_index as index;
-use chunkwright_index::Metadata;
+use chunkwright_index::{Metadata, joined_id};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::request::list::RelatedAnswer;
 use crate::request::search::Translation;
 
 /// Maximum number of characters in a preview.
@@ -31,6 +32,9 @@ pub struct Hit {
     #[serde(flatten, serialize_with = "without_doubles")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema_without_doubles"))]
     pub found: index::Hit,
+    /// Its id by its position, with folders joined and without an extension: `docs_bindingPath_chunk2`. A reference for
+    /// fetch as long as no other document has it.
+    pub joined_id: String,
     /// The beginning of what is shown: at most 200 Unicode scalar values, with one space in place of each run of
     /// whitespace and none at either end.
     pub content_preview: String,
@@ -43,6 +47,9 @@ pub struct Hit {
     /// Number of the query that found it first, from 1, where the request has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_query: Option<usize>,
+    /// Documents of the same folder, and about the same, if the request asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub related: Option<RelatedAnswer>,
     /// Chunks of other collections with the same content, which were ranked lower.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<HitPlace>,
@@ -78,13 +85,16 @@ impl Hit {
         let content_preview = preview(found.record.shown());
         let says_more = found.record.shown() != found.record.content;
         let text = says_more.then(|| found.record.text.clone());
+        let joined_id = format!("{}_chunk{}", joined_id(&found.record.doc_id), found.record.chunk_index);
         Self {
             collection: collection.to_owned(),
+            joined_id,
             found,
             content_preview,
             metadata,
             text,
             of_query: None,
+            related: None,
             copies: Vec::new(),
             translations: Vec::new(),
         }

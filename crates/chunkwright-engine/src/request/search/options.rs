@@ -198,14 +198,12 @@ const fn from(least: u64) -> OptionValues {
 
 const SHARE: OptionValues = OptionValues::Decimal(0.0, 1.0);
 const MODES: OptionValues = OptionValues::OneOf(&["hybrid", "dense", "sparse", "lexical"]);
-const TOP_K: OptionValues = OptionValues::Number(1, SearchOptions::MAX_TOP_K as u64);
 const KEEP_DUPLICATES: Switch = Switch {
     flag: "keep-duplicates",
     value: "keep",
     help: "Show hits that say what a better one says instead of collapsing them",
 };
 const OF_SUM: Option<Needs> = Some(Needs { option: "fusion", value: Some("sum") });
-const OF_RANKS: Option<Needs> = Some(Needs { option: "fusion", value: Some("rrf") });
 const OF_EXPANSION: Option<Needs> = Some(Needs { option: "expand", value: None });
 
 search_options! {
@@ -214,7 +212,7 @@ search_options! {
     /// Stages to run; `hybrid` runs every stage that the collection has
     mode: Mode = Mode::Hybrid, MODES, Answer => "`lexical`: words alone; `dense`: meaning";
     /// Number of hits
-    top_k: usize = SearchOptions::TOP_K, TOP_K, Answer;
+    top_k: usize = SearchOptions::TOP_K, OptionValues::Number(1, SearchOptions::MAX_TOP_K as u64), Answer;
     /// Number of hits to leave out before the first: with 10 and a `top_k` of 10, the answer is the second page of 10
     ///
     /// The hits of two pages are those of one page of both. A page ends at `candidates` at the latest.
@@ -238,6 +236,8 @@ search_options! {
     /// Of a page that is there in several languages (docs/en/x.md, docs/ru/x.md, x.zh.md), show hits of one: that of the
     /// best hit
     collapse_translations: bool = false, OptionValues::Flag, Answer;
+    /// Number of documents of the same folder, and of documents about the same, that each hit names
+    related: usize = 0, from(0), Answer;
     /// Give hits their `text`, what is embedded and searched, beside the context and content that it is made of
     text: bool = false, OptionValues::Flag, Fields;
     /// Number of candidates that each stage hands to the fusion, and the last hit that pages can reach
@@ -258,7 +258,7 @@ search_options! {
     /// Share of late interaction in a second look at the best, from 0 (none) to 1, for models that give codes of tokens
     late_weight at "/fusion/late_weight" = Fusion::LATE_WEIGHT, SHARE, Fusion, OF_SUM;
     /// Constant of reciprocal rank fusion, at least 0; greater values weigh the first ranks less
-    rrf_k at "/fusion/k" = Fusion::RRF_K, OptionValues::Decimal(0.0, f64::INFINITY), Fusion, OF_RANKS;
+    rrf_k at "/fusion/k" = Fusion::RRF_K, OptionValues::Decimal(0.0, f64::INFINITY), Fusion, Some(Needs { option: "fusion", value: Some("rrf") });
     /// What to show with a chunk: `parent` (the section around it), a number of neighbours on each side, or `merge`
     /// (adjacent hits as one passage)
     ///

@@ -1,15 +1,18 @@
 //! The settings that a chapter is cut by, with the platform's names.
+//!
+//! They are stored as a kind of document with the chapter as its only path, before one with every path, which has the
+//! settings of the course; the limit of the collection is the greatest of them all.
 
 use axum::Json;
 use axum::extract::State;
-use chunkwright::{Keep, Unit};
+use chunkwright::{ChunkConfig, Keep, Kind, Unit};
 use chunkwright_engine::settings::Settings;
-use chunkwright_engine::{Engine, Error, Statistics, StatisticsRequest};
+use chunkwright_engine::{Engine, Error, Glob, Statistics, StatisticsRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{AskedChapter, Chapter, asked, chapter_of, collection_of, split};
+use super::{AskedChapter, Chapter, FoundChapter, asked, chapter_of, split};
 use crate::answer::Answer;
 use crate::app::Shared;
 use crate::extract::{Body, Query};
@@ -28,7 +31,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         Method::Put,
         PATH,
         "put_chapter_config",
-        "Says by which settings the course of a chapter is to be cut; the next reindex does it.",
+        "Says by which settings a chapter is to be cut; the next reindex of its course or of itself does it.",
     );
     resources.add("course platform", &get, read).add("course platform", &put, write)
 }
@@ -81,8 +84,8 @@ struct Update {
 }
 
 impl ChapterConfig {
-    fn of(settings: &Settings) -> Self {
-        let chunk = &settings.chunk;
+    fn of(settings: &Settings, doc_id: &str) -> Self {
+        let chunk = settings.chunk.for_document(doc_id);
         let chunking_strategy = match chunk.strategy.as_str() {
             "sections" => "semantic",
             other => other,
@@ -104,22 +107,64 @@ impl ChapterConfig {
         }
     }
 
-    /// The settings of an update with the platform's keys, which select the preset that reproduces it.
-    fn values(&self, update: Update) -> Map<String, Value> {
+    /// These settings with those of an update.
+    fn updated(self, update: Update) -> Self {
+        Self {
+            chunking_strategy: update.chunking_strategy.unwrap_or(self.chunking_strategy),
+            chunk_size: update.chunk_size.unwrap_or(self.chunk_size),
+            chunk_overlap: update.chunk_overlap.unwrap_or(self.chunk_overlap),
+            min_chunk_size: update.min_chunk_size.unwrap_or(self.min_chunk_size),
+            code_block_strategy: update.code_block_strategy.unwrap_or(self.code_block_strategy),
+            ..self
+        }
+    }
+
+    /// The platform's keys, which select the preset that reproduces it.
+    fn values(&self) -> Map<String, Value> {
         let values = json!({
             "preset": "course",
-            "chunking_strategy": update.chunking_strategy.unwrap_or_else(|| "semantic".into()),
-            "chunk_size": update.chunk_size.unwrap_or(self.chunk_size),
-            "chunk_overlap": update.chunk_overlap.unwrap_or(self.chunk_overlap),
-            "min_chunk_size": update.min_chunk_size.unwrap_or(self.min_chunk_size),
-            "code_block_strategy": update.code_block_strategy.unwrap_or_else(|| self.code_block_strategy.clone()),
+            "chunking_strategy": self.chunking_strategy,
+            "chunk_size": self.chunk_size,
+            "chunk_overlap": self.chunk_overlap,
+            "min_chunk_size": self.min_chunk_size,
+            "code_block_strategy": self.code_block_strategy,
         });
         values.as_object().cloned().unwrap_or_default()
     }
 }
 
-fn answer(engine: &Engine, collection: &str) -> Result<Config, Error> {
-    let collection = engine.collection(collection);
+/// What is different for the documents at these paths, where they are cut by `chunk`.
+fn kind_at(paths: Vec<String>, chunk: &ChunkConfig) -> Kind {
+    Kind {
+        name: "doc".into(),
+        paths,
+        max_size: Some(chunk.max_size),
+        min_size: Some(chunk.min_size),
+        overlap_size: Some(chunk.overlap_size),
+        keep_whole: Some(chunk.keep_whole.clone()),
+        set_apart: Some(chunk.set_apart.clone()),
+        ..Kind::default()
+    }
+}
+
+/// The values that cut one chapter by `chapter`, and every other document as `course` does.
+fn with_chapter(course: &Settings, doc_id: &str, chapter: &ChunkConfig) -> Result<Map<String, Value>, Error> {
+    let path = String::from(Glob::literal(doc_id));
+    let mut kinds = course.chunk.kinds.clone();
+    kinds.retain(|kind| kind.paths != [path.as_str()]);
+    if !kinds.iter().any(|kind| kind.paths.is_empty()) {
+        kinds.push(kind_at(Vec::new(), &course.chunk));
+    }
+    kinds.insert(0, kind_at(vec![path], chapter));
+    let sizes = kinds.iter().filter_map(|kind| kind.max_size);
+    let mut values = ChapterConfig::of(course, "").values();
+    values.insert("chunk_size".into(), sizes.max().unwrap_or(course.chunk.max_size).into());
+    values.insert("kinds".into(), serde_json::to_value(kinds)?);
+    Ok(values)
+}
+
+fn answer(engine: &Engine, chapter: &FoundChapter) -> Result<Config, Error> {
+    let collection = engine.collection(&chapter.collection);
     let settings = match collection.planned() {
         Err(Error::UnknownConfiguration { .. }) => course(engine)?,
         planned => planned?,
@@ -128,7 +173,7 @@ fn answer(engine: &Engine, collection: &str) -> Result<Config, Error> {
         collection.read(|snapshot| snapshot.statistics(&StatisticsRequest::default()))?;
     let stats = json!({ "chapters": documents, "chunks": chunks, "strategy_versions": strategy_versions });
     let stats = stats.as_object().cloned().unwrap_or_default();
-    Ok(Config { config: ChapterConfig::of(&settings), stats })
+    Ok(Config { config: ChapterConfig::of(&settings, &chapter.doc_id), stats })
 }
 
 /// The settings that reproduce the platform.
@@ -140,7 +185,7 @@ fn course(engine: &Engine) -> Result<Settings, Error> {
 async fn read(State(app): State<Shared>, Query(Chapter { temp_ref }): Query<Chapter>) -> Answer<Config> {
     let (course_id, chapter) = split(&temp_ref)?;
     let (course_id, chapter) = (course_id.to_owned(), chapter.to_owned());
-    let read = move |engine: &Engine| answer(engine, &chapter_of(engine, &course_id, &chapter)?.collection);
+    let read = move |engine: &Engine| answer(engine, &chapter_of(engine, &course_id, &chapter)?);
     Ok(Json(app.call(read).await?))
 }
 
@@ -149,19 +194,21 @@ async fn write(
     Query(query): Query<AskedChapter>,
     Body(mut update): Body<Update>,
 ) -> Answer<Config> {
-    let (course_id, _) = asked(query, AskedChapter { temp_ref: update.temp_ref.take() })?;
+    let (course_id, chapter) = asked(query, AskedChapter { temp_ref: update.temp_ref.take() })?;
     let write = move |engine: &Engine| {
-        let name = collection_of(engine, &course_id)?;
-        let collection = engine.collection(&name);
+        let chapter = chapter_of(engine, &course_id, &chapter)?;
+        let collection = engine.collection(&chapter.collection);
         let planned = match collection.planned() {
             Ok(planned) if planned.preset == "course" => planned,
             // Sizes made for other rules mean nothing here.
             Ok(_) | Err(Error::UnknownConfiguration { .. }) => course(engine)?,
             Err(error) => return Err(error),
         };
-        let values = ChapterConfig::of(&planned).values(update);
+        let wanted = ChapterConfig::of(&planned, &chapter.doc_id).updated(update).values();
+        let wanted = engine.settings().requested(&wanted)?;
+        let values = with_chapter(&planned, &chapter.doc_id, &wanted.chunk)?;
         collection.plan(&engine.settings().requested(&values)?)?;
-        answer(engine, &name)
+        answer(engine, &chapter)
     };
     Ok(Json(app.call(write).await?))
 }

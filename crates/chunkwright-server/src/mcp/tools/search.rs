@@ -200,15 +200,14 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
         }
         Err(error) => return Err(error.into()),
     };
+    server.log(Search::NAME, &call.query, named, started, Some(&answer.found));
     let left_out = answer.budget.as_ref().map_or(0, |budget| budget.left_out.len());
     let (mut results, is_full) = match answer.found {
         Found::Hits { hits } => {
-            server.log(Search::NAME, &call.query, named, started, Some(&hits));
             let is_full = hits.len() + left_out == call.limit;
             (hits.into_iter().map(|hit| SearchResult::of_hit(hit, &usual)).collect::<Vec<_>>(), is_full)
         }
         Found::Passages { passages } => {
-            server.log(Search::NAME, &call.query, named, started, None);
             let hits: usize = passages.iter().map(|passage| passage.hits.len()).sum();
             let results =
                 passages.into_iter().filter_map(|passage| SearchResult::of_passage(passage, &usual));

@@ -100,6 +100,42 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
 }
 
 #[test]
+fn the_settings_of_a_chapter_stay_with_it() {
+    let served = Served::new();
+    let text = format!("# 章\n\n{}\n", "这一句话说明了一件事。".repeat(300));
+    served.put("course_py", &[("01 [a].md", &text), ("02.md", &text), ("03.md", &text)]);
+    let kb = "/api/admin/kb";
+    let config =
+        |chapter: &str| format!("{kb}/chapters/config?temp_ref={}", encoded(&format!("py/{chapter}")));
+    let size = |chapter: &str| served.get(&config(chapter)).expect(200)["config"]["chunk_size"].clone();
+    served.json("PUT", &config("01 [a].md"), &json!({ "chunk_size": 400, "chunk_overlap": 0 })).expect(200);
+    served.json("PUT", &config("02.md"), &json!({ "chunk_size": 2000 })).expect(200);
+    served.json("PUT", &config("01 [a].md"), &json!({ "chunk_size": 500 })).expect(200);
+    assert_eq!([size("01 [a].md"), size("02.md"), size("03.md")], [json!(500), json!(2000), json!(1000)]);
+    let reindex = || {
+        let begun = served.post(&format!("{kb}/courses/reindex?course_id=py"), &json!({})).expect(202);
+        let id: Value = begun["task_id"].as_str().unwrap().parse::<u64>().unwrap().into();
+        assert_eq!(served.ended(&json!({ "id": id }))["state"], "succeeded");
+    };
+    let largest = |chapter: &str| {
+        let path =
+            format!("{kb}/chapters/chunks?page_size=100&temp_ref={}", encoded(&format!("py/{chapter}")));
+        let list = served.get(&path).expect(200);
+        let sizes = list["chunks"].as_array().unwrap().iter().map(|it| it["char_count"].as_u64().unwrap());
+        sizes.max().unwrap()
+    };
+    reindex();
+    for (chapter, limit) in [("01 [a].md", 500), ("02.md", 2000), ("03.md", 1000)] {
+        let largest = largest(chapter);
+        assert!(largest <= limit && largest > limit * 7 / 10, "{chapter}: {largest}");
+    }
+    // Another run changes nothing of it.
+    reindex();
+    assert!(largest("01 [a].md") <= 500 && largest("02.md") > 1400);
+    assert_eq!(served.get(&config("01 [a].md")).expect(200)["config"]["chunk_overlap"], 0);
+}
+
+#[test]
 fn a_course_that_is_being_reindexed_is_not_reindexed_again() {
     let served = Served::new();
     let text: String =

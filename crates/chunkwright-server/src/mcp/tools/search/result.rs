@@ -105,7 +105,9 @@ pub(in crate::mcp::tools) fn keep_outlines(
 
 impl SearchResult {
     pub(super) fn of_hit(hit: Hit, usual: &str) -> Self {
-        let Hit { collection, found, content_preview, metadata, text, of_query, copies, translations } = hit;
+        let Hit {
+            collection, found, content_preview, metadata, text, of_query, copies, translations, ..
+        } = hit;
         let record = found.record;
         let chunk_id = record.chunk_id.to_string();
         let lines = format!("{}#L{}-L{}", record.doc_id, record.start_line, record.end_line);
