@@ -12,6 +12,7 @@ use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{
     AmendError, FetchError, FilterError, IndexError, MetaError, SearchError, StoreError,
 };
+use chunkwright_mirror::MirrorError;
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
 
@@ -70,6 +71,9 @@ pub enum Error {
     /// Indexing failed.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// An address was not fetched.
+    #[error(transparent)]
+    Mirror(#[from] MirrorError),
     /// The search failed.
     #[error(transparent)]
     Search(#[from] SearchError),
@@ -408,7 +412,7 @@ pub enum Error {
     },
     /// A path that a request may not name.
     #[error(
-        "`{path}` is not below a folder that requests may name files in; the server is given such folders by `--root`"
+        "`{path}` is not below a folder that requests may name files in; who runs the server names such folders"
     )]
     OutsideRoots {
         /// The path.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use chunkwright_mirror::{MirrorError, is_address};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -51,7 +52,11 @@ impl Roots {
     ///
     /// [`Error::OutsideRoots`] for whatever is not below a root, whether it exists or not: a refusal says nothing of
     /// files elsewhere.
+    /// [`MirrorError::Remote`] for an address: what a server fetches is decided on its machine.
     pub fn below(&self, path: &Path) -> Result<PathBuf, Error> {
+        if is_address(path) {
+            return Err(MirrorError::Remote { address: path.display().to_string() }.into());
+        }
         let within = |candidate: PathBuf| {
             let real = candidate.canonicalize().ok()?;
             self.folders.iter().any(|root| real.starts_with(root)).then_some(real)
@@ -153,6 +158,8 @@ mod tests {
         {
             refused(&at(path));
         }
+        let address = roots.below(Path::new("https://127.0.0.1/x")).expect_err("a refusal");
+        assert!(matches!(address, Error::Mirror(MirrorError::Remote { .. })), "{address}");
         refused(Path::new("../outside/b.md"));
         refused(Path::new("/etc/passwd"));
         assert!(Roots::default().below(&at("root/docs/a.md")).is_err(), "without roots nothing may be named");

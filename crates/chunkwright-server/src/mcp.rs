@@ -26,6 +26,7 @@ use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use chunkwright_engine::words::without_flags;
 use chunkwright_engine::{Background, Engine, Error, IndexState, QueryLog, suggestion, without_places};
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
@@ -167,8 +168,13 @@ impl McpServer {
     }
 
     /// A sentence as the client may see it.
-    fn said(&self, sentence: String) -> String {
-        if self.engine().hides_places() { without_places(&sentence).into_owned() } else { sentence }
+    fn said(&self, sentence: &str) -> String {
+        let sentence = without_flags(sentence);
+        if self.engine().hides_places() {
+            without_places(&sentence).into_owned()
+        } else {
+            sentence.into_owned()
+        }
     }
 
     /// The engine, for work that stops when the client disconnects.
@@ -261,7 +267,7 @@ fn takes_hints(context: &RequestContext<RoleServer>) -> bool {
 
 /// An engine failure as a protocol error, for requests other than tool calls.
 fn protocol_error(server: &McpServer, error: &Error) -> ErrorData {
-    ErrorData::new(rmcp::model::ErrorCode(error.code().mcp), server.said(error.to_string()), None)
+    ErrorData::new(rmcp::model::ErrorCode(error.code().mcp), server.said(&error.to_string()), None)
 }
 
 /// The error for an unknown name.

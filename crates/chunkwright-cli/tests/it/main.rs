@@ -32,6 +32,7 @@ mod served;
 mod servers;
 mod services;
 mod shards;
+mod sources;
 mod stats;
 #[path = "../../../chunkwright-index/tests/it/strace.rs"]
 mod strace;

@@ -8,6 +8,7 @@ mod result;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use chunkwright_engine::words::without_flags;
 use chunkwright_engine::{
     Code, Duplicates, Found, IndexState, MAX_QUERY_CHARS, Notice, NoticeCode, SearchRequest,
 };
@@ -219,11 +220,11 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
             keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);
         }
     }
-    // `status` says of which model the vectors are. A notice names an option as the flag of a command.
+    // `status` says of which model the vectors are.
     let is_weak = answer.notices.iter().any(|notice| notice.code == NoticeCode::ProbablyNoAnswer);
     let worth_saying =
         |notice: &Notice| !matches!(notice.code, NoticeCode::NoVectors | NoticeCode::ProbablyNoAnswer);
-    let notice = |notice: Notice| notice.message.replace("`--min-relevance 0`", "`min_relevance` 0");
+    let notice = |notice: Notice| without_flags(&notice.message).into_owned();
     let notices = answer.notices.into_iter().filter(worth_saying).map(notice).collect();
     Ok(SearchAnswer::new(results, notices, Page { is_weak, ..page(is_full) }))
 }
