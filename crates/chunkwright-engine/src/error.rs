@@ -2,6 +2,7 @@
 
 mod code;
 mod member;
+mod shards;
 
 use std::io;
 
@@ -16,12 +17,12 @@ use chunkwright_mirror::MirrorError;
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
 
-use crate::request::shard::ShardsError;
 use crate::settings::SettingsError;
 
 pub use code::{CODES, Code};
 pub(crate) use member::Within;
 pub use member::{FieldError, pointer_to};
+pub use shards::ShardsError;
 
 /// Why a request failed. Its [`code`](Self::code) determines how front ends report it.
 #[derive(Debug, thiserror::Error)]

@@ -66,7 +66,7 @@ pub use crate::core::engine::builder::Builder;
 pub use crate::core::engine::clock::Clock;
 pub use crate::core::engine::{Access, Engine};
 pub use crate::core::observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
-pub use crate::error::{CODES, Code, Error, FieldError, pointer_to};
+pub use crate::error::{CODES, Code, Error, FieldError, ShardsError, pointer_to};
 pub use crate::fields::{Fields, FieldsError, Selected};
 pub use crate::notice::{Notice, NoticeCode};
 pub use crate::noun::collection::Collection;
@@ -126,7 +126,7 @@ pub use crate::request::search::options::{
     ExpandRequest, Needs, OptionGroup, OptionValues, SEARCH_OPTIONS, SearchOption, SearchRequest, Switch,
 };
 pub use crate::request::search::{Budget, Found, LeftOutHit, SearchAnswer, SearchedCollection, Translation};
-pub use crate::request::shard::{Shard, ShardError, ShardsError};
+pub use crate::request::shard::{Shard, ShardError};
 pub use crate::request::task::{PutDocument, Task};
 pub use crate::request::transfer::{ExportRequest, ImportAnswer};
 pub use crate::roots::{RootFolder, Roots};

@@ -19,6 +19,7 @@ pub(crate) mod records;
 pub(crate) mod registries;
 pub(crate) mod resolve;
 pub(crate) mod search;
+pub(crate) mod share;
 pub(crate) mod skipped;
 pub(crate) mod snapshot;
 pub(crate) mod source;

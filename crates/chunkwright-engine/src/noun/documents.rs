@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use crate::core::engine::Engine;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
-use crate::noun::documents::shards::Share;
+use crate::noun::share::Share;
 use crate::noun::skipped::{notices_of_files, notices_of_unread, omitted};
 use crate::request::documents::{DocumentsRequest, ReadReport};
 use crate::words::count;

@@ -11,46 +11,18 @@ use std::io::Write;
 use std::path::Path;
 
 use chunkwright_arrow::Reader;
-use chunkwright_source::Item;
 use serde::{Deserialize, Serialize};
 
 use crate::core::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, ShardsError};
 use crate::noun::documents::Documents;
+use crate::noun::share::Share;
 use crate::request::documents::{ChunkRequest, DocumentsRequest};
-use crate::request::shard::{Shard, ShardsError};
+use crate::request::shard::Shard;
 use crate::table::RecordTable;
 
 /// The key of a manifest in the footer of a table.
 const NOTE: &str = "chunkwright.shard";
-
-/// The documents of a shard among all that were found.
-#[derive(Clone, Debug)]
-pub(super) struct Share {
-    shard: Shard,
-    /// Hash of the ids of all documents, in order.
-    listing: String,
-    /// Number of all documents.
-    found: u32,
-    /// Places of its own documents among them, from 0.
-    places: Vec<u32>,
-}
-
-impl Share {
-    /// Leaves in `items` the documents of a shard.
-    pub(super) fn take(shard: Shard, items: &mut Vec<Item>) -> Self {
-        let mut listing = blake3::Hasher::new();
-        let (mut found, mut places) = (0, Vec::new());
-        items.retain(|item| {
-            let (id, holds) = (item.doc_id(), shard.holds(item.doc_id()));
-            listing.update(&(id.len() as u64).to_le_bytes()).update(id.as_bytes());
-            places.extend(holds.then_some(found));
-            found += 1;
-            holds
-        });
-        Self { shard, listing: listing.finalize().to_hex().to_string(), found, places }
-    }
-}
 
 /// What the table of a shard holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,8 +8,7 @@ use chunkwright::{ChunkId, Record};
 use chunkwright_arrow::{ExportRow, Reader};
 
 use super::{Manifest, shown};
-use crate::error::Error;
-use crate::request::shard::ShardsError;
+use crate::error::{Error, ShardsError};
 use crate::table::{RecordTable, TableFormat};
 
 /// What was joined.
@@ -69,7 +68,7 @@ struct Table {
 
 impl Table {
     fn contradiction(&self, what: String) -> ShardsError {
-        ShardsError::Contradiction { path: self.path.clone(), what, shard: self.manifest.shard }
+        ShardsError::Contradiction { path: self.path.clone(), what, shard: self.manifest.shard.to_string() }
     }
 
     fn row(&mut self) -> Result<Option<Record>, ShardsError> {
@@ -116,7 +115,8 @@ fn order(shards: &[Table]) -> Result<Vec<(usize, Option<u32>)>, ShardsError> {
         }
         let shard = table.manifest.shard;
         if let Some(other) = seen.insert(shard.index(), table) {
-            return Err(ShardsError::Twice { path: table.path.clone(), first: other.path.clone(), shard });
+            let (path, first, shard) = (table.path.clone(), other.path.clone(), shard.to_string());
+            return Err(ShardsError::Twice { path, first, shard });
         }
     }
     let of = first.manifest.shard.of();
