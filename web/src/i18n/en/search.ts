@@ -104,7 +104,10 @@ export const search = (f: Format) => ({
     hint: "Hits with the same words, or of the same file in another programming language",
   },
   collapse_translations: { label: "Collapse translations", hint: "Of one page in several languages only the best" },
-  related: { label: "Related documents", hint: "Documents of the same folder, and about the same, that each hit names" },
+  related: {
+    label: "Related documents",
+    hint: "Documents of the same folder, and about the same, that each hit names",
+  },
   expand: {
     label: "Expand",
     none: "No",

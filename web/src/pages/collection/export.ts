@@ -7,7 +7,7 @@ export async function exportAs(collection: string): Promise<void> {
   try {
     const params = { path: { collection } };
     const answer = api.GET("/api/v1/collections/{collection}/export", { params, parseAs: "blob", cache: "no-store" });
-    saveAs(`${collection}.jsonl`, (await ok(answer)) as Blob);
+    saveAs(`${collection}.jsonl`, await ok<Blob>(answer));
   } catch (failure) {
     complain(failure);
   }
