@@ -179,10 +179,10 @@ test("changes made by hand that are affected are listed and lead to their chunk"
 test("a collection is cut again as a job, whose end says which version searches use", async () => {
   const page = await open(at("few", "max_size=100"));
   await ready(page);
-  await page.getByRole("button", { name: "Re-chunk", exact: true }).click();
-  const dialog = page.getByRole("dialog", { name: "Re-chunk few" });
+  await page.getByRole("button", { name: "Cut again", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Cut few again" });
   await dialog.getByText(/^few@\d+/u).waitFor();
-  await dialog.getByRole("button", { name: "Re-chunk", exact: true }).click();
+  await dialog.getByRole("button", { name: "Cut again", exact: true }).click();
   await page.waitForURL(/job=\d+/u);
   await dialog.getByText(/^Done\. Searches use few@\d+ now\.$/u).waitFor();
   const { generations } = await call("GET", "/api/v1/collections/few/versions");
@@ -194,7 +194,7 @@ test("a collection is cut again as a job, whose end says which version searches 
   await page.waitForURL((url) => url.search === "");
   await page.getByText("These settings are how the collection is cut now.").waitFor();
   assert.equal((await call("GET", "/api/v1/collections/few/configuration")).current.max_size, 100);
-  assert.equal(await page.getByRole("button", { name: "Re-chunk", exact: true }).isDisabled(), true);
+  assert.equal(await page.getByRole("button", { name: "Cut again", exact: true }).isDisabled(), true);
   await settled(page);
 });
 
@@ -214,9 +214,9 @@ test("a job that fails or is cancelled says that searches use what they used", a
       ).id,
     );
   }
-  await page.getByRole("button", { name: "Re-chunk", exact: true }).click();
-  const dialog = page.getByRole("dialog", { name: "Re-chunk many" });
-  await dialog.getByRole("button", { name: "Re-chunk", exact: true }).click();
+  await page.getByRole("button", { name: "Cut again", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Cut many again" });
+  await dialog.getByRole("button", { name: "Cut again", exact: true }).click();
   await dialog.getByRole("button", { name: "Cancel job" }).click();
   await dialog
     .getByText(/cancelled|Done/u)
@@ -269,7 +269,7 @@ for (const width of [1400, 600]) {
 
 for (const [locale, text] of [
   ["zh-CN", "重新切分 examples"],
-  ["ru-RU", "Перенарезка examples"],
+  ["ru-RU", "Нарезать examples заново"],
 ]) {
   test(`the page speaks ${locale}`, async () => {
     const page = await open(at("examples", "max_size=200"), { locale });

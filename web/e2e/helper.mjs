@@ -47,12 +47,13 @@ export function writePage(out, paths, ...flags) {
 }
 
 /**
- * Starts a server with some of the shared collections; `extra` are more: name to files. Ends with `stop`.
+ * Starts a server with some of the shared collections; `extra` are more: name to files. `at` is another store
+ * than a folder of the server's own. Ends with `stop`.
  */
-export async function serve({ extra = {}, flags = [], env = {}, collections = ["examples", "hostile"] } = {}) {
+export async function serve({ extra = {}, flags = [], env = {}, collections = ["examples", "hostile"], at } = {}) {
   assert.ok(existsSync(program), `there is no program at ${program}; build it, or set CHUNKWRIGHT_BIN`);
   const folder = mkdtempSync(join(tmpdir(), "chunkwright-e2e-"));
-  const store = join(folder, "store");
+  const store = at ?? join(folder, "store");
   if (collections.length > 0) cpSync(await indexed(collections), store, { recursive: true });
   const into = (collection, path, ...more) => index(store, collection, path, ...more);
   const write = (name, files) => writeFiles(join(folder, name), files);

@@ -64,6 +64,22 @@ test("a folder of the server is indexed into a new collection, by keys", async (
   await settled(page);
 });
 
+test("folders are browsed from those that the server was started with", async () => {
+  const page = await open(`${server.url}/jobs?new=index`);
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Browse folders" }).click();
+  const folders = dialog.getByRole("region", { name: "Folders of the server" });
+  await folders.getByRole("button", { name: server.folder.split("/").at(-1) }).click();
+  await folders.getByRole("button", { name: "notes" }).click();
+  await folders.getByText("1 file in it").waitFor();
+  await accessible(page);
+  await folders.getByRole("button", { name: "Add this folder" }).click();
+  assert.match(await dialog.getByLabel(/Files and folders/u).inputValue(), /\/notes$/u);
+  await folders.getByRole("button", { name: "To the folder above" }).click();
+  await folders.getByRole("button", { name: "long" }).waitFor();
+  await settled(page);
+});
+
 test("a path outside of the folders of the server is refused, in the dialog", async () => {
   const page = await open(`${server.url}/jobs`, { expects: [/403/u] });
   await page.getByRole("button", { name: "New job" }).click();

@@ -382,3 +382,15 @@ for (const path of [
     await settled(page);
   });
 }
+
+test("modes that the collections do not have are greyed out, with the way to get them", async () => {
+  const page = await open(`${server.url}/search?q=stove&c=examples`);
+  await page.getByText("Dense and sparse search need vectors").waitFor();
+  assert.equal(await page.getByRole("radio", { name: "Dense" }).isDisabled(), true);
+  assert.equal(await page.getByRole("radio", { name: "Lexical" }).isDisabled(), false);
+  await accessible(page);
+  await page.getByRole("link", { name: "Give a collection a model" }).click();
+  await page.getByRole("dialog").getByLabel("Model", { exact: true }).waitFor();
+  assert.match(page.url(), /collection=examples/u);
+  await settled(page);
+});

@@ -325,10 +325,10 @@ test("settings are applied to the collection as a job, and the page says which v
   const page = await open(at("en/bread.md", "&max_size=200"));
   await ready(page);
   await page.getByRole("button", { name: "Apply to collection" }).click();
-  const dialog = page.getByRole("dialog", { name: "Re-chunk examples" });
+  const dialog = page.getByRole("dialog", { name: "Cut examples again" });
   await dialog.getByText("examples@1").waitFor();
   await accessible(page);
-  await dialog.getByRole("button", { name: "Re-chunk" }).click();
+  await dialog.getByRole("button", { name: "Cut again" }).click();
   await dialog.getByText(/^Done\. Searches use examples@\d+ now\.$/u).waitFor();
   const { generations } = await get("/api/v1/collections/examples/versions");
   assert.deepEqual(

@@ -16,6 +16,7 @@ use arrow_array::types::UInt32Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
+use chunkwright::PageBox;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -133,31 +134,41 @@ impl<T: Value> Column for Option<T> {
     }
 }
 
-/// A map is written as a JSON object, since its names are not known; null if empty.
-impl<V: Serialize + DeserializeOwned> Column for BTreeMap<String, V> {
-    fn field(name: &str) -> Field {
-        Option::<String>::field(name)
-    }
+/// Values that are written as JSON in a column of texts, since a type of columns would be of no use: the names of a map
+/// are not known, and boxes are read one by one. Null if there are none.
+macro_rules! as_json {
+    ($(($($generics:tt)*) $type:ty, $known:literal;)*) => {$(
+        impl<$($generics)*> Column for $type {
+            fn field(name: &str) -> Field {
+                Option::<String>::field(name)
+            }
 
-    fn write(values: &[Option<&Self>]) -> Result<ArrayRef, Error> {
-        let json = |texts: &&Self| serde_json::to_string(texts).unwrap_or_default();
-        let texts: Vec<Option<String>> =
-            values.iter().map(|texts| texts.filter(|texts| !texts.is_empty()).as_ref().map(json)).collect();
-        text(texts.iter().map(Option::as_deref))
-    }
+            fn write(values: &[Option<&Self>]) -> Result<ArrayRef, Error> {
+                let json = |all: &&Self| serde_json::to_string(all).unwrap_or_default();
+                let texts: Vec<Option<String>> =
+                    values.iter().map(|all| all.filter(|all| !all.is_empty()).as_ref().map(json)).collect();
+                text(texts.iter().map(Option::as_deref))
+            }
 
-    fn read(table: &Table<'_>, name: &str) -> Result<Vec<Option<Self>>, Error> {
-        let parse = |(row, json): (usize, Option<Option<String>>)| {
-            let Some(json) = json.flatten() else { return Ok(Some(Self::new())) };
-            serde_json::from_str(&json).map(Some).map_err(|_| Error::Value {
-                column: table.path(name),
-                row,
-                value: json,
-                known: "objects of texts or lists, as JSON".into(),
-            })
-        };
-        Option::<String>::read(table, name)?.into_iter().enumerate().map(parse).collect()
-    }
+            fn read(table: &Table<'_>, name: &str) -> Result<Vec<Option<Self>>, Error> {
+                let parse = |(row, json): (usize, Option<Option<String>>)| {
+                    let Some(json) = json.flatten() else { return Ok(Some(Self::new())) };
+                    serde_json::from_str(&json).map(Some).map_err(|_| Error::Value {
+                        column: table.path(name),
+                        row,
+                        value: json,
+                        known: $known.into(),
+                    })
+                };
+                Option::<String>::read(table, name)?.into_iter().enumerate().map(parse).collect()
+            }
+        }
+    )*};
+}
+
+as_json! {
+    (V: Serialize + DeserializeOwned) BTreeMap<String, V>, "objects of texts or lists, as JSON";
+    () Vec<PageBox>, "lists of boxes, as JSON";
 }
 
 /// `array` as an `A`, or an error that column `name` must be `expected`.

@@ -14,7 +14,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::ColumnPath;
@@ -112,6 +112,11 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
+    /// Says something about the whole file in its footer.
+    pub fn note(&mut self, key: &str, value: String) {
+        self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+    }
+
     /// Writes the remaining rows and the footer, without which the file cannot be read.
     ///
     /// # Errors
@@ -138,6 +143,7 @@ pub struct Reader {
     batches: Option<ParquetRecordBatchReader>,
     /// Rows read so far.
     rows: usize,
+    notes: Vec<KeyValue>,
 }
 
 impl Reader {
@@ -164,9 +170,15 @@ impl Reader {
         let fields = builder.parquet_schema().root_schema().get_fields().iter().enumerate();
         let fields = fields.filter(|(_, field)| known.index_of(field.name()).is_ok()).map(|(at, _)| at);
         let columns = ProjectionMask::roots(builder.parquet_schema(), fields);
+        let notes = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap_or_default();
         let batches = guarded(|| builder.with_projection(columns).with_batch_size(BATCH_ROWS).build())?;
         from_batch(&RecordBatch::new_empty(arrow_array::RecordBatchReader::schema(&batches)))?;
-        Ok(Self { batches: Some(batches), rows: 0 })
+        Ok(Self { batches: Some(batches), rows: 0, notes })
+    }
+
+    /// What the footer says under a key (see [`Writer::note`]).
+    pub fn note(&self, key: &str) -> Option<&str> {
+        self.notes.iter().find(|note| note.key == key)?.value.as_deref()
     }
 
     /// The rows of a file that is in memory.

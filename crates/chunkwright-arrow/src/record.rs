@@ -11,7 +11,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field};
 use chunkwright::record::{AdaptiveFields, Symbols};
 use chunkwright::stats::TokenLevel;
-use chunkwright::{ChunkId, Cut, Part, Position, PositionUnit, Record, SummaryKind};
+use chunkwright::{ChunkId, Cut, PageBox, Part, Position, PositionUnit, Record, SummaryKind};
 use serde::Deserialize;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 
@@ -108,6 +108,7 @@ rows! {
         unit: PositionUnit,
         first: u32,
         last: u32,
+        boxes: Vec<PageBox>,
     }
     Symbols {
         function_name: Option<String>,

@@ -32,6 +32,7 @@ macro_rules! commands {
 commands! {
     "Cut documents":
         chunk::Chunk,
+        join::Join,
         explain::Explain,
         outline::Outline,
         diff::Diff,

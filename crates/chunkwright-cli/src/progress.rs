@@ -78,6 +78,11 @@ impl Progress {
         }
     }
 
+    /// Sets the number of items done.
+    pub(crate) fn advance_to(&self, done: usize) {
+        self.advance(done.saturating_sub(self.bar.position() as usize));
+    }
+
     /// Removes the bar.
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();

@@ -2,6 +2,7 @@
 
 mod code;
 mod member;
+mod shards;
 
 use std::io;
 
@@ -12,6 +13,7 @@ use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{
     AmendError, FetchError, FilterError, IndexError, MetaError, SearchError, StoreError,
 };
+use chunkwright_mirror::MirrorError;
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
 
@@ -20,6 +22,7 @@ use crate::settings::SettingsError;
 pub use code::{CODES, Code};
 pub(crate) use member::Within;
 pub use member::{FieldError, pointer_to};
+pub use shards::ShardsError;
 
 /// Why a request failed. Its [`code`](Self::code) determines how front ends report it.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +72,9 @@ pub enum Error {
     /// Indexing failed.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// An address was not fetched.
+    #[error(transparent)]
+    Mirror(#[from] MirrorError),
     /// The search failed.
     #[error(transparent)]
     Search(#[from] SearchError),
@@ -299,6 +305,9 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// Files that are not the shards of one whole.
+    #[error(transparent)]
+    Shards(#[from] ShardsError),
     /// Vectors of a collection that has none.
     #[error("collection `{collection}` has no vectors; leave out `--vectors`")]
     NoVectors {
@@ -404,7 +413,7 @@ pub enum Error {
     },
     /// A path that a request may not name.
     #[error(
-        "`{path}` is not below a folder that requests may name files in; the server is given such folders by `--root`"
+        "`{path}` is not below a folder that requests may name files in; who runs the server names such folders"
     )]
     OutsideRoots {
         /// The path.

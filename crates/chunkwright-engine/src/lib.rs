@@ -37,6 +37,7 @@ pub mod web;
 pub mod words;
 mod work;
 
+pub use chunkwright::ChunkId;
 pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
 #[cfg(feature = "sqlite")]
@@ -65,7 +66,7 @@ pub use crate::core::engine::builder::Builder;
 pub use crate::core::engine::clock::Clock;
 pub use crate::core::engine::{Access, Engine};
 pub use crate::core::observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
-pub use crate::error::{CODES, Code, Error, FieldError, pointer_to};
+pub use crate::error::{CODES, Code, Error, FieldError, ShardsError, pointer_to};
 pub use crate::fields::{Fields, FieldsError, Selected};
 pub use crate::notice::{Notice, NoticeCode};
 pub use crate::noun::collection::Collection;
@@ -73,6 +74,8 @@ pub use crate::noun::documents::Documents;
 pub use crate::noun::documents::chunk::{ChunkedDocument, Written};
 pub use crate::noun::documents::diff::DiffSide;
 pub use crate::noun::documents::revision::Revision;
+pub use crate::noun::documents::shards::ShardState;
+pub use crate::noun::documents::shards::join::{Joined, join as join_shards};
 pub use crate::noun::embed::EmbedAnswer;
 pub use crate::noun::query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use crate::noun::skipped::skipped_in_words;
@@ -83,6 +86,7 @@ pub use crate::places::without_places;
 pub use crate::request::amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
 pub use crate::request::boundary::{BoundaryAnswer, BoundaryChange, BoundaryRequest};
 pub use crate::request::cache::ClearedCache;
+pub use crate::request::chunk_use::{ChunkUse, UseAnswer, UseRequest, UseState};
 pub use crate::request::collections::{
     CollectionCoverage, CollectionPage, CollectionStatistics, CollectionStatus, ListCollectionsRequest,
     ListedCollection,
@@ -125,7 +129,7 @@ pub use crate::request::search::{Budget, Found, LeftOutHit, SearchAnswer, Search
 pub use crate::request::shard::{Shard, ShardError};
 pub use crate::request::task::{PutDocument, Task};
 pub use crate::request::transfer::{ExportRequest, ImportAnswer};
-pub use crate::roots::Roots;
+pub use crate::roots::{RootFolder, Roots};
 pub use crate::settings::{Layers, Settings};
 pub use crate::table::{RecordTable, TableFormat};
 pub use crate::work::background::{Background, IndexState, ServedFolders, Then};

@@ -76,6 +76,10 @@ pub enum NoticeCode {
     Queued,
     /// Paths cannot be watched and are looked at every few seconds instead.
     WatchPolls,
+    /// An address was fetched: how much of it is new.
+    Fetched,
+    /// The store is a folder with the name of a database.
+    StoreInFolder,
     /// There was nothing to do or to find.
     Nothing,
     /// A part of the request could not be used; the rest was.

@@ -1,5 +1,6 @@
 //! What an engine has: collections, snapshots of them, documents, models, and questions about them that change nothing in a store.
 
+pub(crate) mod chunk_use;
 pub(crate) mod collection;
 pub(crate) mod collections;
 pub(crate) mod configured;
@@ -18,6 +19,7 @@ pub(crate) mod records;
 pub(crate) mod registries;
 pub(crate) mod resolve;
 pub(crate) mod search;
+pub(crate) mod share;
 pub(crate) mod skipped;
 pub(crate) mod snapshot;
 pub(crate) mod source;

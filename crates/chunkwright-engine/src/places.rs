@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::request::job::Job;
 use crate::roots::Roots;
+use crate::words::without_flags;
 
 /// Replaces absolute paths in a sentence by their last part: `/srv/docs/a.md` becomes `…/a.md`. A path in backticks may
 /// contain spaces; others end with the word.
@@ -57,9 +58,21 @@ impl Job {
     #[must_use]
     pub fn without_places(mut self, roots: &Roots) -> Self {
         self.task.paths_mut().into_iter().for_each(|path| *path = shown(path, roots));
-        self.answer.iter_mut().for_each(hide);
+        self.answer.iter_mut().for_each(|answer| change_texts(answer, &without_places));
         if let Some(error) = &mut self.error {
             error.message = without_places(&error.message).into_owned();
+        }
+        self
+    }
+}
+
+impl Job {
+    /// The job for callers who write no flags.
+    #[must_use]
+    pub fn without_flags(mut self) -> Self {
+        self.answer.iter_mut().for_each(|answer| change_texts(answer, &without_flags));
+        if let Some(error) = &mut self.error {
+            error.message = without_flags(&error.message).into_owned();
         }
         self
     }
@@ -73,15 +86,16 @@ fn shown(path: &Path, roots: &Roots) -> PathBuf {
     }
 }
 
-fn hide(value: &mut Value) {
+/// Changes every text of a value.
+fn change_texts(value: &mut Value, change: &dyn Fn(&str) -> Cow<'_, str>) {
     match value {
         Value::String(text) => {
-            if let Cow::Owned(hidden) = without_places(text) {
-                *text = hidden;
+            if let Cow::Owned(changed) = change(text) {
+                *text = changed;
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(hide),
-        Value::Object(values) => values.values_mut().for_each(hide),
+        Value::Array(values) => values.iter_mut().for_each(|value| change_texts(value, change)),
+        Value::Object(values) => values.values_mut().for_each(|value| change_texts(value, change)),
         _ => {}
     }
 }

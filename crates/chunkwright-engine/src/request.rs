@@ -3,6 +3,7 @@
 pub(crate) mod amend;
 pub(crate) mod boundary;
 pub(crate) mod cache;
+pub(crate) mod chunk_use;
 pub(crate) mod collections;
 pub(crate) mod diff;
 pub(crate) mod doctor;

@@ -22,6 +22,8 @@ pub enum TableFormat {
 /// A table of records that is being written. Its columns are the fields of records, or the selected ones.
 pub struct RecordTable<W: Write + Send> {
     kind: Kind<W>,
+    /// Whether it has every field, so that records can be read back.
+    is_whole: bool,
 }
 
 enum Kind<W: Write + Send> {
@@ -59,7 +61,16 @@ impl<W: Write + Send> RecordTable<W> {
                 Kind::Csv { table: Box::new(table), columns }
             }
         };
-        Ok(Self { kind })
+        Ok(Self { kind, is_whole: fields.is_none() })
+    }
+
+    /// Says something about the whole table, where records are read back from it: in Parquet with every field.
+    pub(crate) fn note(&mut self, key: &str, value: String) {
+        if let Kind::Parquet(table) = &mut self.kind
+            && self.is_whole
+        {
+            table.note(key, value);
+        }
     }
 
     /// Adds rows.

@@ -1,4 +1,6 @@
-//! Formats numbers in sentences.
+//! Formats numbers and names in sentences.
+
+use std::borrow::Cow;
 
 /// `1 chunk`, `12,000 chunks`.
 pub fn count(number: usize, noun: &str) -> String {
@@ -18,9 +20,47 @@ pub(crate) fn listed(numbers: &[(usize, &str)]) -> String {
     some.map(|(number, what)| format!("{} {what}", grouped(*number))).collect::<Vec<_>>().join(", ")
 }
 
+/// A sentence for callers who write no flags: `` `--min-relevance 0` `` becomes `` `min_relevance` 0``, by the name that
+/// requests have for it.
+pub fn without_flags(sentence: &str) -> Cow<'_, str> {
+    const FLAG: &str = "`--";
+    let mut parts = sentence.split(FLAG);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    let mut found = false;
+    for part in parts {
+        let named =
+            part.split_once('`').filter(|(flag, _)| flag.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let Some((flag, rest)) = named else {
+            shown.extend([FLAG, part]);
+            continue;
+        };
+        let (name, value) = flag.split_once([' ', '=']).unwrap_or((flag, ""));
+        shown.extend(["`", &name.replace('-', "_"), "`"]);
+        if !value.is_empty() {
+            shown.extend([" ", value]);
+        }
+        shown.push_str(rest);
+        found = true;
+    }
+    if found { shown.into() } else { sentence.into() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_become_the_names_of_requests() {
+        for (sentence, expected) in [
+            ("`--min-relevance 0` shows all", "`min_relevance` 0 shows all"),
+            ("`--prune=force` removes, `--vectors` not", "`prune` force removes, `vectors` not"),
+            ("run `chunkwright overlays --review`", "run `chunkwright overlays --review`"),
+            ("`--` and `--x", "`--` and `--x"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(without_flags(sentence), expected);
+        }
+    }
 
     #[test]
     fn thousands_are_grouped_and_one_is_singular() {

@@ -4,14 +4,14 @@
 //! another address the second time gains nothing. This prevents DNS rebinding.
 
 use std::fmt::{self, Write as _};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-use crate::HttpError;
+use crate::{HttpError, HttpOptions};
 
 /// Metadata service of Amazon's cloud; that of the others is in 169.254.0.0/16.
 const METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
@@ -21,11 +21,21 @@ const METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
 pub(crate) struct Guard {
     resolver: DefaultResolver,
     allow_link_local: bool,
+    allow_private: bool,
 }
 
 impl Guard {
-    pub(crate) fn new(allow_link_local: bool) -> Self {
-        Self { resolver: DefaultResolver::default(), allow_link_local }
+    pub(crate) fn new(options: &HttpOptions) -> Self {
+        let HttpOptions { allow_link_local, allow_private, .. } = *options;
+        Self { resolver: DefaultResolver::default(), allow_link_local, allow_private }
+    }
+
+    fn refuses(&self, address: IpAddr) -> bool {
+        if is_link_local(address) {
+            !self.allow_link_local
+        } else {
+            !self.allow_private && is_private(address)
+        }
     }
 }
 
@@ -37,11 +47,9 @@ impl Resolver for Guard {
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = self.resolver.resolve(uri, config, timeout)?;
-        match found.iter().find(|address| is_link_local(address.ip())) {
-            Some(address) if !self.allow_link_local => {
-                Err(ureq::Error::Other(Box::new(Refused(address.ip()))))
-            }
-            _ => Ok(found),
+        match found.iter().find(|address| self.refuses(address.ip())) {
+            Some(address) => Err(ureq::Error::Other(Box::new(Refused(address.ip())))),
+            None => Ok(found),
         }
     }
 }
@@ -52,16 +60,55 @@ pub(crate) struct Refused(pub(super) IpAddr);
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is link-local", self.0)
+        write!(f, "{} may not be called", self.0)
     }
 }
 
 impl std::error::Error for Refused {}
 
-fn is_link_local(address: IpAddr) -> bool {
+pub(crate) fn is_link_local(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => address.is_unicast_link_local() || address == METADATA,
+    }
+}
+
+/// Whether an address is not one of the public internet: of this machine, a private or shared network, a test range, or
+/// IPv6 that stands for such an address of IPv4 (RFC 6890).
+///
+/// ```
+/// assert!(chunkwright_http::is_private("10.0.0.1".parse()?));
+/// assert!(!chunkwright_http::is_private("8.8.8.8".parse()?));
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+pub fn is_private(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            let is_of_range =
+                matches!((a, b, c), (0 | 240.., ..) | (100, 64..=127, _) | (192, 0, 0) | (198, 18..=19, _));
+            is_of_range
+                || address.is_loopback()
+                || address.is_private()
+                || address.is_link_local()
+                || address.is_multicast()
+        }
+        IpAddr::V6(address) => {
+            let [first, second, .., high, low] = address.segments();
+            // NAT64 and 6to4 carry an address of IPv4.
+            let inner = match (first, second) {
+                (0x64, 0xff9b) => Some((high, low)),
+                (0x2002, _) => Some((second, address.segments()[2])),
+                _ => None,
+            };
+            let inner = inner.map(|(high, low)| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+            address.is_loopback()
+                || address.is_unspecified()
+                || address.is_multicast()
+                || address.is_unique_local()
+                || address.is_unicast_link_local()
+                || inner.is_some_and(|inner| is_private(inner.into()))
+        }
     }
 }
 
@@ -135,6 +182,33 @@ mod tests {
         }
         for allowed in ["127.0.0.1", "10.0.0.1", "192.168.1.1", "::1", "fd00::1", "8.8.8.8"] {
             assert!(!is_link_local(allowed.parse().unwrap()), "{allowed}");
+        }
+    }
+
+    #[test]
+    fn private_addresses_are_told_from_public_ones_in_every_spelling() {
+        for private in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "100.64.0.1",
+            "0.0.0.0",
+            "169.254.169.254",
+            "255.255.255.255",
+            "198.18.0.1",
+            "::1",
+            "::",
+            "::ffff:127.0.0.1",
+            "fd00::1",
+            "fe80::1",
+            "64:ff9b::7f00:1",
+            "2002:0a00:0001::",
+        ] {
+            assert!(is_private(private.parse().unwrap()), "{private}");
+        }
+        for public in ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "64:ff9b::808:808"] {
+            assert!(!is_private(public.parse().unwrap()), "{public}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::address::Refused;
+use crate::address::{Refused, is_link_local};
 
 /// Statuses of troubles that pass.
 const PASSING: &[u16] = &[408, 429, 500, 502, 503, 504];
@@ -65,6 +65,14 @@ pub enum HttpError {
     /// The host's address is link-local, where metadata services are.
     #[error("`{url}` is not called: its address {address} is link-local; `allow_link_local` allows it")]
     LinkLocal {
+        /// The address of the request.
+        url: String,
+        /// The address that the host resolved to.
+        address: std::net::IpAddr,
+    },
+    /// The host's address is that of a private network, or of this machine.
+    #[error("`{url}` is not called: its address {address} is private")]
+    Private {
         /// The address of the request.
         url: String,
         /// The address that the host resolved to.
@@ -172,6 +180,11 @@ fn hint(status: u16) -> &'static str {
     }
 }
 
+/// Whether a status is that of a trouble that passes.
+pub(crate) fn may_pass(status: u16) -> bool {
+    PASSING.contains(&status)
+}
+
 /// An error of one attempt.
 pub(crate) struct Failure {
     pub(crate) error: HttpError,
@@ -195,7 +208,7 @@ impl Failure {
         {
             return HttpError::Size { url, status, message }.into();
         }
-        let may_pass = PASSING.contains(&status);
+        let may_pass = may_pass(status);
         Self { error: HttpError::Status { url, status, message }, may_pass, retry_after }
     }
 
@@ -208,7 +221,14 @@ impl Failure {
                 failure(HttpError::Timeout { url, which }, true)
             }
             ureq::Error::Other(other) if let Some(Refused(address)) = other.downcast_ref() => {
-                HttpError::LinkLocal { url, address: *address }.into()
+                let address = *address;
+                let is_link_local = is_link_local(address);
+                if is_link_local {
+                    HttpError::LinkLocal { url, address }
+                } else {
+                    HttpError::Private { url, address }
+                }
+                .into()
             }
             // An unknown name is far more often misspelt than temporarily unresolvable.
             ureq::Error::HostNotFound | ureq::Error::BadUri(_) => {

@@ -1,4 +1,4 @@
-//! HTTP for services that hold models or vectors: JSON in, JSON out, and nothing else.
+//! HTTP for services that hold models or vectors, JSON in and JSON out, and for pages that are read ([`Client::page`]).
 //!
 //! One small blocking client serves embedders, rerankers, writers of notes and remote stores, because all of them fail
 //! in the same ways: a service is busy, slow, down, behind a proxy, or hostile. A caller gets the JSON of a successful
@@ -7,13 +7,14 @@
 //! * Temporary errors (408, 429, 500, 502, 503, 504, a connection that fails) are retried, with exponential backoff and
 //!   full jitter, or when `Retry-After` says. Other errors are not.
 //! * Redirects are not followed and no proxy is used: a configured address is the one that gets the key.
-//! * Addresses of link-local and metadata services are refused after names are resolved, and the connection goes to the
-//!   address that was checked.
+//! * Addresses of link-local and metadata services, and on request all private ones, are refused after names are
+//!   resolved, and the connection goes to the address that was checked.
 //! * Keys travel in headers only. A server's messages are printed with every key in them replaced.
 
 mod address;
 mod clock;
 mod failure;
+mod page;
 mod retry;
 mod secret;
 
@@ -27,9 +28,10 @@ use ureq::http::{HeaderName, HeaderValue, Request, Response};
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
-pub use address::path_segment;
+pub use address::{is_private, path_segment};
 pub use clock::{Clock, SystemClock};
 pub use failure::{HttpError, error_message};
+pub use page::Page;
 pub use secret::{Secret, SecretError};
 
 use address::{Guard, checked_url, joined};
@@ -58,6 +60,8 @@ pub struct HttpOptions {
     pub max_body_bytes: usize,
     /// Whether link-local addresses (`169.254.0.0/16`, `fe80::/10`) and metadata services may be called.
     pub allow_link_local: bool,
+    /// Whether addresses of private networks and of this machine may be called ([`is_private`]).
+    pub allow_private: bool,
 }
 
 impl Default for HttpOptions {
@@ -71,6 +75,7 @@ impl Default for HttpOptions {
             backoff_ms: 500,
             max_body_bytes: 64 << 20,
             allow_link_local: false,
+            allow_private: true,
         }
     }
 }
@@ -121,8 +126,7 @@ impl Client {
             .timeout_connect(Some(Duration::from_millis(options.connect_ms)))
             .timeout_per_read(Some(Duration::from_millis(options.read_ms)))
             .build();
-        let agent =
-            Agent::with_parts(config, DefaultConnector::default(), Guard::new(options.allow_link_local));
+        let agent = Agent::with_parts(config, DefaultConnector::default(), Guard::new(&options));
         let clock = Arc::new(SystemClock);
         Ok(Self { base, headers: Vec::new(), secrets: Vec::new(), options, agent, clock })
     }
@@ -195,11 +199,16 @@ impl Client {
     pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, HttpError> {
         let url = joined(&self.base, path);
         let body = body.map(ToString::to_string);
+        self.repeated(|left| self.attempt(method, &url, body.as_deref(), left))
+    }
+
+    /// Makes attempts, each of which gets the time that is left, until one succeeds or another would be in vain.
+    fn repeated<T>(&self, attempt_in: impl Fn(Duration) -> Result<T, Failure>) -> Result<T, HttpError> {
         let deadline = self.clock.elapsed().saturating_add(Duration::from_millis(self.options.deadline_ms));
         let mut attempt = 0;
         loop {
             let left = deadline.saturating_sub(self.clock.elapsed());
-            let failure = match self.attempt(method, &url, body.as_deref(), left) {
+            let failure = match attempt_in(left) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
@@ -224,9 +233,9 @@ impl Client {
         body: Option<&str>,
         left: Duration,
     ) -> Result<Value, Failure> {
-        let timeout = Duration::from_millis(self.options.timeout_ms).min(left);
-        let mut response =
-            self.response(method, url, body, timeout).map_err(|error| Failure::connection(url, &error))?;
+        let mut response = self
+            .response(method, url, &[("accept", "application/json")], body, left)
+            .map_err(|error| Failure::connection(url, &error))?;
         let status = response.status().as_u16();
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
         if (300..400).contains(&status) {
@@ -244,16 +253,7 @@ impl Client {
             let message = self.printable(&failure::message(&words));
             return Err(Failure::status(url, status, message, retry_after));
         }
-        let too_much = || HttpError::BodyTooLarge { url: url.into(), limit }.into();
-        let length = header("content-length").and_then(|length| length.parse::<u64>().ok());
-        if length.is_some_and(|length| length > limit as u64) {
-            return Err(too_much());
-        }
-        let body = match response.body_mut().with_config().limit(limit as u64).read_to_vec() {
-            Ok(body) => body,
-            Err(ureq::Error::BodyExceedsLimit(_)) => return Err(too_much()),
-            Err(error) => return Err(Failure::connection(url, &error)),
-        };
+        let body = body_of(&mut response, url, limit)?;
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Value::Null);
         }
@@ -267,9 +267,11 @@ impl Client {
         &self,
         method: Method,
         url: &str,
+        headers: &[(&str, &str)],
         body: Option<&str>,
-        timeout: Duration,
+        left: Duration,
     ) -> Result<Response<Body>, ureq::Error> {
+        let timeout = Duration::from_millis(self.options.timeout_ms).min(left);
         let method = match method {
             Method::Get => "GET",
             Method::Post => "POST",
@@ -277,7 +279,10 @@ impl Client {
             Method::Patch => "PATCH",
             Method::Delete => "DELETE",
         };
-        let mut request = Request::builder().method(method).uri(url).header("accept", "application/json");
+        let mut request = Request::builder().method(method).uri(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
@@ -299,5 +304,20 @@ impl Client {
             text = secret.hidden_in(&text);
         }
         failure::one_line(&text)
+    }
+}
+
+/// The body of a response, if it is at most `limit` bytes.
+fn body_of(response: &mut Response<Body>, url: &str, limit: usize) -> Result<Vec<u8>, Failure> {
+    let too_much = || HttpError::BodyTooLarge { url: url.into(), limit }.into();
+    let length =
+        response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: u64| length > limit as u64) {
+        return Err(too_much());
+    }
+    match response.body_mut().with_config().limit(limit as u64).read_to_vec() {
+        Ok(body) => Ok(body),
+        Err(ureq::Error::BodyExceedsLimit(_)) => Err(too_much()),
+        Err(error) => Err(Failure::connection(url, &error)),
     }
 }

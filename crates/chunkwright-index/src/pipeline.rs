@@ -177,6 +177,8 @@ pub enum Embed {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
+    /// Pages of an address were fetched: how many so far, and of how many.
+    Fetched(usize, usize),
     /// The paths were walked; `files` are to be read.
     Found {
         /// Number of files.

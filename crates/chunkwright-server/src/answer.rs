@@ -221,7 +221,7 @@ impl File {
         if has.is(&tag) {
             return (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response();
         }
-        let disposition = format!("attachment; filename*=UTF-8''{}", encoded(&name));
+        let disposition = attachment(&name);
         let headers = [
             (CONTENT_TYPE, &*media_type),
             (CONTENT_DISPOSITION, &*disposition),
@@ -231,6 +231,11 @@ impl File {
         ];
         (headers.map(|(name, value)| (name, value.to_owned())), content()).into_response()
     }
+}
+
+/// The disposition of a file that a browser saves under this name.
+pub(crate) fn attachment(name: &str) -> String {
+    format!("attachment; filename*=UTF-8''{}", encoded(name))
 }
 
 /// Percent-encodes a text as a path segment: everything except letters, digits and a few marks without a meaning there.

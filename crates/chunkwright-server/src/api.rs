@@ -1,11 +1,14 @@
 //! The resources of the API, one per file: each adds its operations to the router and to the OpenAPI document.
 
 mod agents;
+mod chunk_use;
 mod chunks;
 mod collections;
 mod configuration;
 mod diff;
 mod documents;
+mod export;
+mod folders;
 mod jobs;
 mod log;
 mod preview;
@@ -55,6 +58,9 @@ const RESOURCES: &[Add] = &[
     configuration::add,
     log::add,
     agents::add,
+    chunk_use::add,
+    export::add,
+    folders::add,
 ];
 
 /// The parts of the API.

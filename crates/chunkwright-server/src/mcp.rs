@@ -11,6 +11,7 @@ mod answer;
 mod arguments;
 mod complete;
 mod http;
+mod logged;
 mod markdown;
 mod message;
 mod prompts;
@@ -25,9 +26,8 @@ use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use chunkwright_engine::{
-    Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog, suggestion, without_places,
-};
+use chunkwright_engine::words::without_flags;
+use chunkwright_engine::{Background, Engine, Error, IndexState, QueryLog, suggestion, without_places};
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
     CompleteResult, ConstString as _, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse,
@@ -39,7 +39,6 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use crate::options::Limits;
@@ -169,8 +168,13 @@ impl McpServer {
     }
 
     /// A sentence as the client may see it.
-    fn said(&self, sentence: String) -> String {
-        if self.engine().hides_places() { without_places(&sentence).into_owned() } else { sentence }
+    fn said(&self, sentence: &str) -> String {
+        let sentence = without_flags(sentence);
+        if self.engine().hides_places() {
+            without_places(&sentence).into_owned()
+        } else {
+            sentence.into_owned()
+        }
     }
 
     /// The engine, for work that stops when the client disconnects.
@@ -193,24 +197,6 @@ impl McpServer {
 
     fn set_background(&self, background: Background) {
         *self.inner.background.lock() = Some(background);
-    }
-
-    /// Logs the use of a tool, if logging is on. A call does not fail if the log cannot be written.
-    fn log(&self, kind: &str, query: &str, collection: Option<&str>, started: Instant, hits: Option<&[Hit]>) {
-        let Some(log) = &self.options().log else { return };
-        traces::query(query);
-        let kept = log.add(QueryCall {
-            door: Door::Mcp,
-            kind: kind.to_owned(),
-            query: query.to_owned(),
-            collections: collection.map(str::to_owned).into_iter().collect(),
-            hits: hits.map(<[Hit]>::len),
-            relevance: hits.and_then(|hits| hits.first()?.found.relevance),
-            took_ms: started.elapsed().as_secs_f64() * 1e3,
-        });
-        if let Err(error) = kept {
-            tracing::warn!(%error, "a query was not logged");
-        }
     }
 
     /// The state of indexing, unless everything is indexed.
@@ -281,7 +267,7 @@ fn takes_hints(context: &RequestContext<RoleServer>) -> bool {
 
 /// An engine failure as a protocol error, for requests other than tool calls.
 fn protocol_error(server: &McpServer, error: &Error) -> ErrorData {
-    ErrorData::new(rmcp::model::ErrorCode(error.code().mcp), server.said(error.to_string()), None)
+    ErrorData::new(rmcp::model::ErrorCode(error.code().mcp), server.said(&error.to_string()), None)
 }
 
 /// The error for an unknown name.

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use chunkwright_engine::words::without_flags;
 use chunkwright_engine::{Error, FieldError, without_places};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -85,11 +86,12 @@ impl Problem {
     ) -> Self {
         let code = code.into();
         let kind = format!("urn:chunkwright:{code}").into();
+        let detail: Box<str> = detail.into();
         Self {
             kind,
             title: title.into(),
             status,
-            detail: detail.into(),
+            detail: without_flags(&detail).into(),
             code,
             errors: Box::default(),
             link: None,

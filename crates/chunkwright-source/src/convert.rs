@@ -1,5 +1,5 @@
 //! Text of documents that are not text (PDF, Word, `PowerPoint`, Excel, EPUB) or whose text is encoded (mail, RTF,
-//! vCards), with its positions in them.
+//! vCards, the JSON of layout models), with its positions in them.
 //!
 //! A PDF or a mail has no text that a chunk could be a stretch of, so it is converted to Markdown
 //! first: headings, lists, tables and listings as such. The converted text is the document's source; its
@@ -14,8 +14,10 @@
 #[cfg_attr(not(feature = "office"), allow(dead_code, reason = "only Office files are rewritten"))]
 mod archive;
 mod child;
+mod docling;
 #[cfg(feature = "epub")]
 mod epub;
+mod layout;
 #[cfg(feature = "mail")]
 mod mail;
 #[cfg_attr(
@@ -23,6 +25,8 @@ mod mail;
     allow(dead_code, reason = "not every format needs all of it")
 )]
 mod markdown;
+mod marker;
+mod mineru;
 #[cfg(feature = "office")]
 mod office;
 mod omission;
@@ -61,7 +65,7 @@ pub trait Converter: Send + Sync {
     /// The format's name: `pdf`, `docx`, ...
     fn name(&self) -> &'static str;
 
-    /// File name extensions, lower case, without the dot.
+    /// File name extensions, lower case, without the dot. None for a format of JSON, which is known by what it holds.
     fn extensions(&self) -> &'static [&'static str];
 
     /// Whether `bytes` are of this format. `extension` is that of the file's name, lower case; it decides
@@ -100,6 +104,9 @@ pub static CONVERTERS: &[&dyn Converter] = &[
     &mail::Mailbox,
     &rtf::Rtf,
     &vcard::VCard,
+    &docling::Docling,
+    &mineru::MinerU,
+    &marker::Marker,
 ];
 
 /// A file's text as Markdown.

@@ -178,14 +178,13 @@ pub struct SourceFile {
     pub left_out: Option<SkipReason>,
 }
 
-/// That a path does not exist, and what to give. An address is answered with how it becomes a file.
+/// That a path does not exist, and what to give. An address is answered with who fetches it.
 pub(crate) fn missing(path: &str, wanted: &str) -> String {
     // A path has one slash where it was given two.
     let is_address = |start: &&str| path.get(..start.len()).is_some_and(|it| it.eq_ignore_ascii_case(start));
     if ["http:/", "https:/", "ftp:/", "ssh:/", "git:/", "git+", "git@", "s3:/"].iter().any(is_address) {
         return format!(
-            "`{path}` is an address, and none is fetched: save the page (`curl -sSLO ADDRESS`) or clone the repository \
-             (`git clone --depth 1 ADDRESS`), and give {wanted}"
+            "`{path}` is an address: `chunkwright index` fetches `https://HOST/sitemap.xml`, pages and `git+https://HOST/REPOSITORY@REF`; for others, save or clone it and give {wanted}"
         );
     }
     format!("`{path}` does not exist; give {wanted}")

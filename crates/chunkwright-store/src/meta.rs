@@ -77,28 +77,12 @@ pub fn parse_pair(pair: &str) -> Result<(String, String), MetaError> {
     Ok((name.to_owned(), text.to_owned()))
 }
 
-impl Meta {
-    /// The new metadata of a document that had `before`, and whose file is at `path` if it has one.
-    fn over(&self, mut before: Values, path: Option<&Path>) -> Values {
-        let path = path.filter(|_| !self.folders.is_empty()).and_then(|path| path.canonicalize().ok());
-        let mut folders: Vec<_> = self
-            .folders
-            .iter()
-            .filter(|(folder, _)| path.as_ref().is_some_and(|path| path.starts_with(folder)))
-            .collect();
-        folders.sort_by_key(|(folder, _)| folder.components().count());
-        for said in folders.into_iter().map(|(_, said)| said).chain([&self.all]) {
-            before.extend(said.clone());
-        }
-        before.retain(|_, text| !text.is_empty());
-        before
-    }
-}
-
 /// The metadata of documents, as a run knows it.
 #[derive(Debug, Default)]
 pub struct KnownMeta {
-    said: Meta,
+    /// What was given for all documents, and for those below a path.
+    all: Values,
+    below: HashMap<PathBuf, Values>,
     documents: HashMap<String, Values>,
     /// Metadata that all documents of a folder share.
     folders: HashMap<String, Values>,
@@ -107,7 +91,10 @@ pub struct KnownMeta {
 impl KnownMeta {
     /// Combines the metadata given now with that of `known` documents.
     pub fn new<'a>(said: &Meta, known: impl Iterator<Item = &'a DocumentInfo>) -> Self {
-        let mut all = Self { said: said.clone(), ..Self::default() };
+        let mut all = Self { all: said.all.clone(), ..Self::default() };
+        for (path, values) in &said.folders {
+            all.below.entry(path.clone()).or_default().extend(values.clone());
+        }
         for info in known {
             if !info.root.is_empty() {
                 let shared = all.folders.entry(info.root.clone()).or_insert_with(|| info.meta.clone());
@@ -121,7 +108,13 @@ impl KnownMeta {
     /// The metadata of a document of the folder `root`, whose file is at `path` if it has one.
     pub fn of(&self, doc_id: &str, root: &str, path: Option<&Path>) -> Values {
         let before = self.documents.get(doc_id).or_else(|| self.folders.get(root));
-        self.said.over(before.cloned().unwrap_or_default(), path)
+        let mut values = before.cloned().unwrap_or_default();
+        let path = path.filter(|_| !self.below.is_empty()).and_then(|path| path.canonicalize().ok());
+        let around: Vec<&Path> = path.iter().flat_map(|path| path.ancestors()).collect();
+        let given = around.into_iter().rev().filter_map(|around| self.below.get(around)).chain([&self.all]);
+        given.for_each(|given| values.extend(given.clone()));
+        values.retain(|_, text| !text.is_empty());
+        values
     }
 }
 

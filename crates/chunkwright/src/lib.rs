@@ -62,7 +62,7 @@ pub use document::{
 pub use options::{ChunkOptions, Key, OptionsError, ValueError, Values};
 pub use parent::Parent;
 pub use parse::{PARSERS, Parser};
-pub use position::{Position, PositionUnit, Positions};
+pub use position::{PageBox, Position, PositionUnit, Positions};
 pub use record::{CONTENT_TYPES, Record, RecordContext, RecordLines};
 pub use span::{LineIndex, Span};
 pub use summary::{ChunkingResult, Summary, SummaryKind};

@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::span::Span;
 
 /// Where a chunk stands in the file that its document was converted from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Position {
     /// What is counted.
@@ -17,6 +17,29 @@ pub struct Position {
     pub first: u32,
     /// The last, inclusive.
     pub last: u32,
+    /// Where the blocks of the chunk stand on their pages, in order, if the file says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boxes: Vec<PageBox>,
+}
+
+/// Where a block stands on a page. Edges are thousandths of the page's width and height, from its left and top edge, so
+/// that they hold for any size that the page is drawn at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PageBox {
+    /// The page, from 1.
+    pub page: u32,
+    /// Left edge, in thousandths of the width.
+    pub left: u16,
+    /// Top edge, in thousandths of the height.
+    pub top: u16,
+    /// Right edge, in thousandths of the width.
+    pub right: u16,
+    /// Bottom edge, in thousandths of the height.
+    pub bottom: u16,
+    /// The block's name in the file, such as `#/texts/3`; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub block: String,
 }
 
 /// What a converted file is made of.
@@ -60,12 +83,15 @@ pub struct Positions {
     unit: PositionUnit,
     /// First byte and number of each, both ascending.
     starts: Vec<(u32, u32)>,
+    /// Stretches of the text, ascending, with the boxes that they stand in.
+    #[serde(default)]
+    boxes: Vec<(Span, PageBox)>,
 }
 
 impl Positions {
     /// No positions yet.
     pub fn new(unit: PositionUnit) -> Self {
-        Self { unit, starts: Vec::new() }
+        Self { unit, starts: Vec::new(), boxes: Vec::new() }
     }
 
     /// Notes that `number` begins at byte `start`. Neither goes back: what does is ignored.
@@ -76,6 +102,13 @@ impl Positions {
             // The one before has no text.
             Some(last) if start == last.0 => last.1 = number,
             _ => self.starts.push((start, number)),
+        }
+    }
+
+    /// Notes that the text from byte `start` to `end` stands in a box. Stretches are noted in their order.
+    pub fn push_box(&mut self, start: usize, end: usize, page_box: PageBox) {
+        if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
+            self.boxes.push((Span { start, end }, page_box));
         }
     }
 
@@ -92,7 +125,15 @@ impl Positions {
         };
         let first = number(span.start).or_else(|| self.starts.first().map(|first| first.1))?;
         let last = number(span.end.max(span.start + 1) - 1)?;
-        Some(Position { unit: self.unit, first, last })
+        // Stretches are in order, and those of one block are equal.
+        let from = self.boxes.partition_point(|(stretch, _)| stretch.end <= span.start);
+        let boxes = self.boxes[from..].iter().take_while(|(stretch, _)| stretch.start < span.end);
+        Some(Position {
+            unit: self.unit,
+            first,
+            last,
+            boxes: boxes.map(|(_, page_box)| page_box.clone()).collect(),
+        })
     }
 }
 

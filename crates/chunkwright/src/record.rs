@@ -79,7 +79,8 @@ pub struct Record {
     pub start_char: u32,
     /// One past the last Unicode scalar value.
     pub end_char: u32,
-    /// Where it stands in the file that the document was converted from: pages, slides, sheets, paragraphs.
+    /// Where it stands in the file that the document was converted from: pages, slides, sheets, paragraphs, and boxes on
+    /// pages.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub position: Option<Position>,
     /// `H1 Guide > H2 Install`, cut at the configured level.

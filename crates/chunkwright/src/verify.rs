@@ -289,7 +289,7 @@ impl<'a> Proof<'a> {
         }
         self.counts(record);
         if let Some(position) =
-            record.position.filter(|position| position.first == 0 || position.last < position.first)
+            record.position.as_ref().filter(|position| position.first == 0 || position.last < position.first)
         {
             self.tell(
                 "position",

@@ -5,7 +5,14 @@ import { levelOf, levelTone } from "./levels.ts";
 
 const WIDTHS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000];
 
-/** Bins of sizes: what is far over the limit shares the last, or it would flatten the rest. Levels colour them, of tokens only. */
+/** Where bars begin so that the axis ends at the limit: of equal width up to it, and one for all that is over it, if anything is. */
+export function startsOf(limit: number, largest: number, most: number, widths = WIDTHS): number[] {
+  const width = widths.find((width) => limit / width <= most) ?? Math.ceil(limit / most);
+  const starts = Array.from({ length: Math.max(1, Math.ceil(limit / width)) }, (_, at) => at * width);
+  return largest > limit ? [...starts, limit + 1] : starts;
+}
+
+/** Bins of sizes up to the limit. Levels colour them, of tokens only. */
 export function binsOf(
   sizes: number[],
   limit: number,
@@ -14,19 +21,15 @@ export function binsOf(
   most = 28,
 ): Bin[] {
   const largest = sizes.reduce((max, size) => Math.max(max, size), 0);
-  const top = Math.max(1, Math.min(largest, Math.ceil(limit * 1.25)));
-  const width = WIDTHS.find((width) => top / width <= most) ?? Math.ceil(top / most);
-  const count = Math.floor(top / width) + 1;
-  const counts = new Array<number>(count).fill(0);
-  for (const size of sizes) counts[Math.min(count - 1, Math.floor(size / width))]! += 1;
-  return counts.map((n, at) => {
-    const from = at * width;
-    const isOpen = at === count - 1 && largest >= count * width;
+  const starts = startsOf(limit, largest, most);
+  const counts = new Array<number>(starts.length).fill(0);
+  for (const size of sizes) counts[starts.findLastIndex((from) => from <= size)]! += 1;
+  return starts.map((from, at) => {
     const level = levelOf(from);
     return {
       from,
-      to: isOpen ? null : from + width - 1,
-      count: n,
+      to: from > limit ? null : (starts[at + 1] ?? limit + 1) - 1,
+      count: counts[at]!,
       hatched: from > limit,
       ...(unit === "tokens" ? { tone: levelTone(level), name: nameOf(level) } : {}),
     };

@@ -61,7 +61,16 @@ const marked = new Marked({
       stays(text) ? text.replace(FORBIDDEN, "") : block ? `<pre>${escape(text)}</pre>` : escape(text),
   },
 });
-const purify = createDOMPurify(window);
+export const purify = createDOMPurify(window);
+
+/**
+ * A web page without what the page's policy reports as soon as it is parsed: scripts, styles, and attributes of both,
+ * and where its addresses begin. */
+export const withoutHandlers = (html: string): string =>
+  html
+    .replace(/<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/giu, "")
+    .replace(/<base\b[^>]*>/giu, "")
+    .replace(/<[a-z][^>]*>/giu, (tag) => tag.replace(FORBIDDEN, ""));
 
 export async function render(text: string): Promise<DocumentFragment> {
   const markup = await marked.parse(text, { async: true });
@@ -71,6 +80,11 @@ export async function render(text: string): Promise<DocumentFragment> {
     ALLOW_DATA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
   });
+  return harmless(fragment);
+}
+
+/** Makes text of what leads anywhere or loads anything, and shows what is not seen. */
+export function harmless(fragment: DocumentFragment): DocumentFragment {
   for (const link of fragment.querySelectorAll("a"))
     link.replaceWith(inert(link.getAttribute("href"), ...link.childNodes));
   for (const picture of fragment.querySelectorAll("img")) {

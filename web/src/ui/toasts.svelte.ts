@@ -1,5 +1,8 @@
 // Short notes that pass: something was done, or failed where nothing else can say so.
 
+import { Failure } from "../api/client.ts";
+import { t } from "../i18n/index.svelte.ts";
+
 export interface Toast {
   id: number;
   text: string;
@@ -21,6 +24,9 @@ export function toast(text: string, tone: Toast["tone"] = "plain", action?: Toas
   if (tone !== "bad") setTimeout(() => dismiss(id), action ? 10_000 : 5_000);
 }
 
-/** Says why something failed. */
-export const complain = (failure: unknown): void =>
-  toast(failure instanceof Error ? failure.message : String(failure), "bad");
+/** Says why something failed: by its code in the language of the page, then in the server's words. */
+export function complain(failure: unknown): void {
+  const kind = failure instanceof Failure ? t().app.problem.codes[failure.problem.code ?? ""] : undefined;
+  const message = failure instanceof Error ? failure.message : String(failure);
+  toast(kind ? `${kind} ${message}` : message, "bad");
+}

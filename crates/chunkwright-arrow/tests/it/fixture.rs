@@ -2,7 +2,7 @@
 
 use chunkwright::record::{AdaptiveFields, Symbols};
 use chunkwright::stats::TokenLevel;
-use chunkwright::{ChunkId, Cut, Part, Position, PositionUnit, SummaryKind};
+use chunkwright::{ChunkId, Cut, PageBox, Part, Position, PositionUnit, SummaryKind};
 use chunkwright_arrow::{Columns, Error, ExportRow, Reader, Record, Writer};
 use proptest::collection::vec;
 use proptest::option;
@@ -103,7 +103,22 @@ fn position() -> impl Strategy<Value = Position> {
         Just(PositionUnit::Sheet),
         Just(PositionUnit::Paragraph),
     ];
-    (unit, any::<u32>(), any::<u32>()).prop_map(|(unit, first, last)| Position { unit, first, last })
+    let edges = (any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>());
+    let boxes = (any::<u32>(), edges, text()).prop_map(|(page, (left, top, right, bottom), block)| PageBox {
+        page,
+        left,
+        top,
+        right,
+        bottom,
+        block,
+    });
+    let numbers = (any::<u32>(), any::<u32>());
+    (unit, numbers, vec(boxes, 0..3)).prop_map(|(unit, (first, last), boxes)| Position {
+        unit,
+        first,
+        last,
+        boxes,
+    })
 }
 
 fn symbols() -> impl Strategy<Value = Symbols> {

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use anyhow::{Result, anyhow};
 use chunkwright::Record;
 use chunkwright_engine::{
-    Access, ChunkRequest, ChunkedDocument, Documents, RecordTable, Shard, TableFormat, page,
+    Access, ChunkRequest, ChunkedDocument, Documents, DocumentsRequest, Engine, RecordTable, Shard, ShardState,
+    TableFormat, page,
 };
 use clap::ValueEnum;
 
@@ -30,9 +31,12 @@ pub(crate) struct Chunk {
     /// Cut only the documents of shard I of N, such as 2/8
     ///
     /// A hash of its id decides a document's shard, and nothing else. The shards 1/N to N/N together hold every
-    /// document.
+    /// document. As Parquet, each says what it was cut of and by what, and `chunkwright join` puts them together.
     #[arg(long, value_name = "I/N", help_heading = "Input")]
     shard: Option<Shard>,
+    /// Keep the shard's Parquet file if it is complete and its documents, the settings and the program are the same
+    #[arg(long, requires = "shard", requires = "output", help_heading = "Input")]
+    resume: bool,
     #[command(flatten)]
     cut: CutFlags,
     /// Add summaries of files, classes and functions after the chunks of source code: records with `artifact`
@@ -85,7 +89,11 @@ impl Chunk {
         let format = self.format.or_else(|| ChunkFormat::of(self.target.output.as_ref()?));
         let results = self.results(global, format)?;
         let engine = global.engine_on(Some(self.input.threads), &[&self.cut, &self.input.files], Access::NoStore)?;
-        let mut documents = engine.documents(&self.input.request(&results, self.shard))?;
+        let request = self.input.request(&results, self.shard);
+        if self.resume && self.is_there(global, format, &engine, &request)? {
+            return Ok(Outcome::Success);
+        }
+        let mut documents = engine.documents(&request)?;
         let output = results.open()?;
         let progress = Progress::new(global, documents.len(), "documents").hidden_if(output.is_on_terminal());
         let written = match format {
@@ -121,7 +129,7 @@ impl Chunk {
         let fields = output.fields().cloned();
         let (mut read, mut chunks) = (0, 0);
         if look == Look::Lines {
-            let request = ChunkRequest { summaries: self.summaries };
+            let request = self.how();
             let write = fields.as_ref().map(|fields| {
                 |record: &Record, lines: &mut Vec<u8>| {
                     add_json_line(record, Some(fields), lines).expect("a record of plain values is JSON");
@@ -169,22 +177,45 @@ impl Chunk {
         format: TableFormat,
         progress: &Progress,
     ) -> Result<(usize, usize)> {
-        let mut table = RecordTable::new(output, format, self.fields.fields.as_ref())?;
+        let table = RecordTable::new(output, format, self.fields.fields.as_ref())?;
         let (mut read, mut chunks) = (0, 0);
-        documents.chunk::<_, anyhow::Error>(
-            ChunkRequest { summaries: self.summaries },
-            |cut| (cut.chunks.len(), [cut.chunks, cut.summaries].concat()),
-            |(_, records)| records.iter().map(|record| 3 * record.text.len()).sum(),
-            |cut| {
-                progress.advance(1);
-                let Some((number, records)) = cut else { return Ok(()) };
-                read += 1;
-                chunks += number;
-                Ok(table.write(records)?)
-            },
-        )?;
-        table.finish()?.finish()?;
+        let output = documents.write_table(self.how(), table, |cut| {
+            progress.advance(1);
+            read += usize::from(cut.is_some());
+            chunks += cut.unwrap_or(0);
+        })?;
+        output.finish()?;
         Ok((read, chunks))
+    }
+
+    fn how(&self) -> ChunkRequest {
+        ChunkRequest { summaries: self.summaries }
+    }
+
+    /// Whether the shard is in its file already; says so, or why it is cut again.
+    fn is_there(
+        &self,
+        global: &Global,
+        format: Option<ChunkFormat>,
+        engine: &Engine,
+        request: &DocumentsRequest,
+    ) -> Result<bool> {
+        let file = self.target.file().filter(|_| format == Some(ChunkFormat::Parquet));
+        let Some(file) = file.filter(|_| self.fields.fields.is_none()) else {
+            return Err(anyhow!("`--resume` needs a Parquet file with all fields, such as `-o shard-1.parquet`"));
+        };
+        match engine.shard_state(file.path(), request, self.how())? {
+            ShardState::Missing => Ok(false),
+            ShardState::Complete { documents, rows } => {
+                let (rows, documents) = (count(rows, "row"), count(documents, "document"));
+                global.say(&format!("`{file}` is complete: {rows} of {documents}"));
+                Ok(true)
+            }
+            ShardState::Stale(why) => {
+                global.say(&format!("`{file}` is cut again: {why}"));
+                Ok(false)
+            }
+        }
     }
 
     fn results(&self, global: &Global, format: Option<ChunkFormat>) -> Result<Destination> {
@@ -201,7 +232,9 @@ impl Chunk {
                 (Some(Format::Jsonl), FieldFlags::default())
             }
         };
-        self.target.check(global, &[&self.input, &self.cut], general, fields)
+        // What is there is looked at before it is replaced.
+        let target = TargetFlags { force: self.target.force || self.resume, ..self.target.clone() };
+        target.check(global, &[&self.input, &self.cut], general, fields)
     }
 }
 

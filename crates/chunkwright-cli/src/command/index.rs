@@ -31,7 +31,11 @@ use crate::text::{bold, grouped, plain, red};
 #[command(mut_arg("force", |force| force.help(FORCE)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
-    /// Files, folders and quoted globs, walked as ripgrep does; `-` alone is standard input, one document
+    /// Files, folders, quoted globs, addresses; `-` alone is standard input, one document
+    ///
+    /// Folders are walked as ripgrep does. Of a site, the pages that a sitemap lists (`https://HOST/sitemap.xml`) or one
+    /// page (`https://HOST/PAGE`); of a repository, the files of a branch, tag or commit (`git+https://HOST/REPOSITORY@REF`).
+    /// A later run fetches what changed. Only the named host is asked, as its `robots.txt` allows.
     ///
     /// Without a path, standard input is read if it is a pipe or a file, else the working folder. Drawings, lock files,
     /// source maps, minified and encoded content in folders are left out; documents of such files leave the collection.
@@ -80,6 +84,11 @@ pub(crate) struct Index {
     /// of `chunkwright.toml`.
     #[arg(long, value_name = "NAME=TEXT", value_parser = meta::parse_pair)]
     meta: Vec<(String, String)>,
+    /// Fetch from hosts in a private network or on this machine
+    ///
+    /// `localhost`, addresses by number and names such as `wiki` and `wiki.internal` are fetched without it.
+    #[arg(long)]
+    allow_private: bool,
     /// Re-read every file, even if its size and modification time are unchanged
     #[arg(long)]
     rehash: bool,
@@ -209,6 +218,7 @@ impl Index {
             root: self.root.clone(),
             moved_from: self.moved_from.clone(),
             meta: self.meta.iter().cloned().collect(),
+            allow_private: self.allow_private,
             rehash: self.rehash,
             price: self.price,
             summaries: self.summaries,
@@ -330,7 +340,14 @@ impl<'a> Steps<'a> {
                 written.extend(doc_ids.iter().cloned());
                 return;
             }
+            Step::Fetched(pages, found) => {
+                let bar = bar.get_or_insert_with(|| Progress::new(self.global, found, "pages"));
+                bar.advance_to(pages);
+                interrupt::keeps("what was fetched is kept; run the same command again to fetch the rest".to_owned());
+                return;
+            }
             Step::Found { bytes, .. } => {
+                bar.take().into_iter().for_each(Progress::finish);
                 *bar = Some(Progress::of_bytes(self.global, bytes));
                 written.clear();
             }

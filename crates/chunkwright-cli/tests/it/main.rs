@@ -31,6 +31,8 @@ mod served;
 #[path = "../../../chunkwright-remote/tests/it/servers.rs"]
 mod servers;
 mod services;
+mod shards;
+mod sources;
 mod stats;
 #[path = "../../../chunkwright-index/tests/it/strace.rs"]
 mod strace;

@@ -6,6 +6,7 @@ use super::Error;
 use chunkwright_eval::EvalError;
 use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{AmendError, FetchError, IndexError, QueryError, SearchError, StoreError};
+use chunkwright_mirror::MirrorError;
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 
 /// A kind of failure, as front ends report it.
@@ -155,6 +156,7 @@ impl Error {
             | Self::Unreadable { .. }
             | Self::NotARegularFile { .. }
             | Self::Compressed { .. }
+            | Self::Shards(_)
             | Self::NoVectors { .. }
             | Self::LongVectors
             | Self::NoWriter
@@ -179,6 +181,7 @@ impl Error {
             | Self::UnknownJob { .. }
             | Self::UnknownQuestion { .. } => Code::NOT_FOUND,
             Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => Code::FORBIDDEN,
+            Self::Mirror(error) => of_mirror(error),
             Self::ByOwner { code, .. } => *code,
             Self::OwnerGone | Self::JobsElsewhere => Code::LOCKED,
             Self::Unwritten(error) | Self::Owner(error) | Self::Jobs(error) | Self::Log(error)
@@ -266,6 +269,20 @@ fn of_store(error: &StoreError) -> Code {
 /// Returns whether the error means that the disk or the user's quota is full.
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+fn of_mirror(error: &MirrorError) -> Code {
+    match error {
+        MirrorError::Io { error, .. } if is_full(error) => Code::DISK_FULL,
+        MirrorError::Io { .. } => Code::INTERNAL,
+        MirrorError::Remote { .. } => Code::FORBIDDEN,
+        MirrorError::Cancelled => Code::CANCELLED,
+        MirrorError::Address { .. }
+        | MirrorError::Private { .. }
+        | MirrorError::Twice { .. }
+        | MirrorError::Watched { .. } => Code::INVALID_REQUEST,
+        _ => Code::SERVICE_FAILED,
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(crate) mod outline;
 pub(crate) mod planned;
 pub(crate) mod preview;
 pub(crate) mod revision;
+pub(crate) mod shards;
 pub(crate) mod statistics;
 
 use std::collections::{BTreeMap, HashSet};
@@ -22,6 +23,7 @@ use parking_lot::Mutex;
 use crate::core::engine::Engine;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
+use crate::noun::share::Share;
 use crate::noun::skipped::{notices_of_files, notices_of_unread, omitted};
 use crate::request::documents::{DocumentsRequest, ReadReport};
 use crate::words::count;
@@ -32,6 +34,8 @@ pub struct Documents {
     engine: Engine,
     chunker: Chunker,
     items: Vec<Item>,
+    /// Where they stand among all, if they are a shard.
+    share: Option<Share>,
     found: usize,
     /// Files that were given by name.
     given: Vec<PathBuf>,
@@ -60,13 +64,12 @@ impl Engine {
             inputs.items.retain(|item| !is_out(item));
         }
         let found = inputs.items.len();
-        if let Some(shard) = request.shard {
-            inputs.items.retain(|item| shard.holds(item.doc_id()));
-        }
+        let share = request.shard.map(|shard| Share::take(shard, &mut inputs.items));
         Ok(Documents {
             engine: self.clone(),
             chunker,
             items: inputs.items,
+            share,
             found,
             given: request.inputs.iter().filter_map(Input::file).map(Path::to_owned).collect(),
             skipped: inputs.skipped,

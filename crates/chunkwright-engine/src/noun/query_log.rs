@@ -1,11 +1,12 @@
 //! A log of queries and tool calls, in a file beside the store that only the user can read. Off by default, because
 //! queries reveal what people look for.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 
+use chunkwright::ChunkId;
 use chunkwright_index::atomic_file::AtomicFile;
 use chunkwright_index::{Cursor, MAX_PAGE};
 use parking_lot::{Mutex, MutexGuard};
@@ -53,6 +54,9 @@ pub struct QueryCall {
     pub relevance: Option<f64>,
     /// How long it took.
     pub took_ms: f64,
+    /// The chunks that were found or fetched, by collection.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub chunks: BTreeMap<String, Vec<ChunkId>>,
 }
 
 /// What a query came through.
@@ -144,6 +148,11 @@ impl QueryLog {
         // Keys ascend, so the latest must have the smallest.
         let key = |query: &LoggedQuery| format!("{:020}", u64::MAX - query.number);
         page(all, key, &list, request.after.as_ref(), request.limit.clamp(1, MAX_PAGE))
+    }
+
+    /// Passes every query to `each`, the oldest first.
+    pub(crate) fn each(&self, each: impl FnMut(&LoggedQuery)) {
+        self.held().queries.iter().for_each(each);
     }
 
     /// Deletes all queries.

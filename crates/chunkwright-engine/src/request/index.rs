@@ -17,7 +17,7 @@ use crate::notice::Notice;
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct IndexRequest {
-    /// Files and folders.
+    /// Files and folders; in this process also addresses of sites and repositories (`git+https://..`).
     pub paths: Vec<PathBuf>,
     /// Write nothing, and answer what would be done.
     pub dry_run: bool,
@@ -48,6 +48,13 @@ pub struct IndexRequest {
     pub context_notes: bool,
     /// Have the writer summarise each document.
     pub document_summaries: bool,
+    /// Fetch addresses too whose hosts are in a private network or on this machine.
+    #[serde(skip)]
+    pub allow_private: bool,
+    /// What is known of single files, by their paths: where they were fetched from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub files_meta: Vec<(PathBuf, BTreeMap<String, String>)>,
     /// A file that is left out wherever it is: the one that results are written to.
     #[serde(skip)]
     pub exclude: Option<PathBuf>,

@@ -5,6 +5,7 @@ pub(crate) mod options;
 #[cfg(feature = "schema")]
 pub(crate) mod schema;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use chunkwright::ChunkId;
@@ -58,6 +59,29 @@ pub enum Found {
         /// document is in two that were expanded.
         passages: Vec<FoundPassage>,
     },
+}
+
+impl Found {
+    /// The chunks that were found, by collection.
+    pub fn chunks(&self) -> BTreeMap<String, Vec<ChunkId>> {
+        let mut chunks = BTreeMap::<String, Vec<ChunkId>>::new();
+        let mut add = |collection: &str, id| chunks.entry(collection.to_owned()).or_default().push(id);
+        match self {
+            Self::Hits { hits } => {
+                for hit in hits {
+                    add(&hit.collection, hit.found.record.chunk_id);
+                }
+            }
+            Self::Passages { passages } => {
+                for passage in passages {
+                    for hit in &passage.found.hits {
+                        add(&passage.collection, hit.chunk_id);
+                    }
+                }
+            }
+        }
+        chunks
+    }
 }
 
 /// How a collection was searched.

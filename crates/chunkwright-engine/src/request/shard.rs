@@ -22,6 +22,16 @@ pub struct Shard {
 pub struct ShardError;
 
 impl Shard {
+    /// Its place among all shards, from 0.
+    pub(crate) fn index(self) -> u64 {
+        self.index
+    }
+
+    /// Number of all shards.
+    pub(crate) fn of(self) -> u64 {
+        self.of
+    }
+
     /// Returns whether the document belongs to this shard.
     pub fn holds(self, doc_id: &str) -> bool {
         let hash = blake3::hash(doc_id.as_bytes());

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
-    Away, Clock, Embed, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions,
-    OverlayCounts, Pipeline, Progress, WhyAway, meta,
+    Clock, Embed, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions, Pipeline,
+    Progress, meta,
 };
 use chunkwright_models::{EMBEDDERS, EmbedError, Embedder};
 use chunkwright_source::{NewSource, SkipReason, Skipped, WalkOptions};
@@ -21,6 +21,7 @@ use crate::noun::skipped::{notices_of_files, notices_of_unread, omitted, skipped
 use crate::request::index::{IndexAnswer, IndexRequest, is_empty};
 use crate::request::task::Task;
 use crate::words::count;
+use crate::work::words::{away_in_words, made_in_folder, overlays_in_words};
 
 /// Indexes the same request any number of times with the same models.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl Collection {
     ///
     /// # Errors
     ///
-    /// Paths that cannot be walked, a removal that was refused, a model that is missing, a store that fails. A file
+    /// Paths that cannot be walked, addresses that cannot be fetched, a removal that was refused, a model that is missing, a store that fails. A file
     /// that cannot be indexed is no error: the report lists it.
     pub fn index(
         &self,
@@ -101,7 +102,11 @@ impl Collection {
         let engine = self.engine();
         let settings = engine.settings();
         let store = if request.dry_run { engine.store()? } else { engine.writable_store()? };
-        let mut notices = Vec::new();
+        let mut notices: Vec<Notice> =
+            settings.store.as_deref().and_then(made_in_folder).into_iter().collect();
+        if !notices.is_empty() && store.lookup(self.name())?.is_some() {
+            notices.clear();
+        }
         let embedder = self.index_embedder(&mut notices)?;
         let mut pipeline = Pipeline::new(store, self.name(), engine.chunker()?, &settings.preset)
             .with_summaries(request.summaries)
@@ -177,6 +182,9 @@ impl Indexer {
     ///
     /// As [`Collection::index`].
     pub fn run(&self, on_progress: &dyn Fn(Progress<'_>)) -> Result<IndexAnswer, Error> {
+        if self.request.has_address() {
+            return self.run_mirrored(on_progress);
+        }
         if let Some(owner) = self.owner()? {
             let (collection, request) = (self.collection.name().to_owned(), self.request.clone());
             return self.through(&owner, Task::Index { collection, request }, on_progress);
@@ -319,7 +327,10 @@ impl Indexer {
             price: work.price,
             prune: request.prune,
             keep_generations: Some(engine.settings().keep_generations),
-            meta: Meta { all: request.meta.clone(), folders: engine.settings().meta().to_vec() },
+            meta: Meta {
+                all: request.meta.clone(),
+                folders: [engine.settings().meta(), &request.files_meta].concat(),
+            },
             dry_run: request.dry_run,
             skip_generated: request.skip_generated,
             force: request.force,
@@ -378,12 +389,8 @@ impl Indexer {
                 format!("searches still use the previous generation, because {why}; the next run resumes");
             say(NoticeCode::Withheld, message);
         }
-        let OverlayCounts { carried, conflict, orphaned, .. } = report.overlays;
         if report.overlays.need_review() {
-            let message = format!(
-                "of the changes made by hand, {carried} were carried to edited chunks, {conflict} are in conflict and {orphaned} are orphaned; `chunkwright overlays --review` lists them"
-            );
-            say(NoticeCode::ReviewOverlays, message);
+            say(NoticeCode::ReviewOverlays, overlays_in_words(&report.overlays));
         }
         if report.pending > 0 && (self.request.embed == Embed::Now || report.embed_error.is_some()) {
             let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
@@ -406,30 +413,5 @@ impl Indexer {
             say(NoticeCode::Nothing, message);
         }
         notices
-    }
-}
-
-/// Explains why documents whose files were not found are kept.
-fn away_in_words(away: &Away) -> String {
-    let Away { folder, documents, why } = away;
-    let is_one = *documents == 1;
-    let (stay, their, files_are) =
-        if is_one { ("stays", "its", "its file is") } else { ("stay", "their", "their files are") };
-    let documents = count(*documents, "document");
-    match why {
-        WhyAway::Missing => format!("`{folder}` does not exist now; its {documents} {stay}"),
-        WhyAway::Empty => format!(
-            "`{folder}` is empty, and nothing was removed from it, so it may not be mounted; its {documents} {stay} until `chunkwright delete` removes them"
-        ),
-        WhyAway::Most => format!(
-            "{documents} of `{folder}` {stay} although {files_are} gone, as that is more than half; `--prune=force` removes them"
-        ),
-        WhyAway::LeftOut => format!(
-            "{documents} of `{folder}` {stay} although this run leaves {their} {} out; `--prune` removes them",
-            if is_one { "file" } else { "files" }
-        ),
-        WhyAway::Kept => {
-            format!("{documents} of `{folder}` {stay} although {files_are} gone, as `--prune=keep` says")
-        }
     }
 }

@@ -16,6 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use chunkwright_index::Progress;
+use chunkwright_mirror::MirrorError;
 use chunkwright_source::walk::folder_of;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
@@ -25,6 +26,7 @@ use crate::notice::{Notice, NoticeCode};
 use crate::noun::collection::Collection;
 use crate::request::index::{IndexAnswer, IndexRequest};
 use crate::work::index::Indexer;
+use crate::work::mirror::address_in;
 
 /// A burst of changes ends after this long without an event.
 const QUIET: Duration = Duration::from_millis(200);
@@ -105,6 +107,9 @@ pub(super) fn follow<E: From<Error>>(
 ) -> Result<(), E> {
     // Runs write to the store, so changes inside it are ignored.
     let ignored = engine.store_dir().ok().map(|store| store.canonicalize().unwrap_or(store));
+    if let Some(address) = address_in(paths) {
+        return Err(Error::from(MirrorError::Watched { address }).into());
+    }
     let paths: Vec<PathBuf> = paths.iter().map(|path| folder_of(path)).collect();
     let mut events = Events::of(&paths);
     let mut said = Said::default();

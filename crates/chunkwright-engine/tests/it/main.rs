@@ -14,6 +14,7 @@ mod registries;
 mod resolve;
 mod search;
 mod search_options;
+mod shards;
 
 #[test]
 fn the_example_of_the_guide_runs() -> Result<(), Box<dyn std::error::Error>> {

@@ -283,3 +283,32 @@ fn a_secret_is_read_from_a_file_or_a_variable_and_never_shown() {
     assert!(Secret::from_variable("PATH").is_some());
     assert_eq!(Secret::from_variable("CHUNKWRIGHT_NO_SUCH_VARIABLE"), None);
 }
+
+#[test]
+fn a_page_is_its_status_headers_and_bytes_and_redirects_are_the_callers() {
+    let moved = Answer::Reply(301, vec!["Location: /b".into()], b"moved".to_vec());
+    let page = Answer::Reply(200, vec!["Content-Type: text/html".into()], b"<p>\xff".to_vec());
+    let server = Server::script(vec![moved, text(404, "no"), text(503, "busy"), page, text(501, "no")]);
+    let options = HttpOptions { max_body_bytes: 10, ..options() };
+    let client =
+        Client::new(&server.url(), options.clone()).unwrap().with_clock(Arc::new(FakeClock::default()));
+    let headers = [("if-none-match", "\"x\"")];
+    let first = client.page("/a?b=c", &headers).unwrap();
+    assert_eq!((first.status, first.header("location"), &*first.body), (301, Some("/b"), &b""[..]));
+    assert_eq!(client.page("/a", &[]).unwrap().status, 404);
+    let third = client.page("/a", &[]).unwrap();
+    assert_eq!(
+        (third.status, third.header("content-type"), &*third.body),
+        (200, Some("text/html"), &b"<p>\xff"[..])
+    );
+    assert_eq!(client.page("/a", &[]).unwrap_err().status(), Some(501));
+    let requests = server.requests();
+    assert_eq!((&*requests[0].path, requests[0].header("if-none-match")), ("/a?b=c", Some("\"x\"")));
+
+    let server = Server::script(vec![text(200, "more than ten bytes")]);
+    let client = Client::new(&server.url(), options.clone()).unwrap();
+    assert!(matches!(client.page("/", &[]), Err(HttpError::BodyTooLarge { limit: 10, .. })));
+    let public = Client::new(&server.url(), HttpOptions { allow_private: false, ..options }).unwrap();
+    assert!(matches!(public.page("/", &[]), Err(HttpError::Private { .. })));
+    assert_eq!(server.requests().len(), 1);
+}

@@ -20,7 +20,8 @@ fn a_pdf_is_found_with_its_pages_and_given_back_as_it_was() {
         assert_eq!(fetched.document.format, "pdf");
         assert!(fetched.bytes().unwrap() == ENGLISH, "the bytes fetched are not those of the file");
         assert!(fetched.text.starts_with("# Installation Guide\n"));
-        let positions: Vec<_> = fetched.records.iter().map(|record| record.position.unwrap()).collect();
+        let positions: Vec<_> =
+            fetched.records.iter().map(|record| record.position.clone().unwrap()).collect();
         assert_eq!((positions[0].first, positions[positions.len() - 1].last), (1, 3));
         let options = SearchOptions { mode: Mode::Lexical, ..SearchOptions::default() };
         let hits = fixture.search("troubleshooting", &options);

@@ -197,6 +197,7 @@ async fn result_of(State(app): State<Shared>, Path(OfJob { job }): Path<OfJob>) 
 impl App {
     /// The job as the caller may see it.
     fn shown(&self, job: Job) -> Job {
+        let job = job.without_flags();
         if guard::sees_places() { job } else { job.without_places(&self.roots) }
     }
 
@@ -292,6 +293,7 @@ async fn follow(
             };
             let name = if now.state.is_over() { "end" } else { "progress" };
             seen = Some(now.revision);
+            let now = now.without_flags();
             let now = match &roots {
                 Some(roots) => now.without_places(roots),
                 None => now,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use axum::Json;
 use axum::extract::State;
+use chunkwright_engine::words::without_flags;
 use chunkwright_engine::{
     Door, Engine, Error, Explained, Found, MAX_QUERY_CHARS, QueryCall, QueryLog, SearchAnswer, SearchRequest,
     schema,
@@ -128,7 +129,10 @@ async fn answer(app: &Shared, request: SearchRequest) -> Answer<SearchAnswer> {
     let log = app.log.clone();
     let search = move |engine: &Engine| {
         let started = Instant::now();
-        let answer = engine.search(&request)?;
+        let mut answer = engine.search(&request)?;
+        for notice in &mut answer.notices {
+            notice.message = without_flags(&notice.message).into_owned();
+        }
         if let Some(log) = log {
             traces::query(&request.query);
             keep(&log, request, &answer, started);
@@ -152,6 +156,7 @@ fn keep(log: &QueryLog, request: SearchRequest, answer: &SearchAnswer, started: 
         hits: Some(hits),
         relevance: best.flatten(),
         took_ms: started.elapsed().as_secs_f64() * 1e3,
+        chunks: answer.found.chunks(),
     });
     if let Err(error) = kept {
         tracing::warn!(%error, "a query was not logged");

@@ -70,5 +70,5 @@ pub(super) async fn call(
     };
     let form = server.form(call.format, context);
     let answer = server.blocking(context, move |server| call.answer(server, form)).await?;
-    Ok(answer.unwrap_or_else(|error| failed(server.said(error.to_string()))))
+    Ok(answer.unwrap_or_else(|error| failed(server.said(&error.to_string()))))
 }

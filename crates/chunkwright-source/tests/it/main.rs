@@ -11,6 +11,7 @@ mod epub;
 mod format;
 mod generated;
 mod glob;
+mod layout;
 mod mail;
 mod noise;
 mod office;

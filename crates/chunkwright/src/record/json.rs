@@ -11,7 +11,7 @@ use super::fields::{Common, Fields};
 use super::{Record, RecordContext, Symbols};
 use crate::chunk::{ChunkId, ChunkIn, Chunked, Part};
 use crate::context::Rendered;
-use crate::position::Position;
+use crate::position::{PageBox, Position};
 
 /// Adds members to an object, each with the comma before it.
 macro_rules! add {
@@ -215,7 +215,26 @@ impl Value for Position {
     fn add(&self, json: &mut Vec<u8>) {
         add_object(json, |json| {
             add!(json, "unit": *self.unit.as_str(), "first": self.first, "last": self.last);
+            add_some!(json, "boxes": Some(&*self.boxes).filter(|boxes| !boxes.is_empty()));
         });
+    }
+}
+
+impl Value for [PageBox] {
+    fn add(&self, json: &mut Vec<u8>) {
+        json.push(b'[');
+        for (number, page_box) in self.iter().enumerate() {
+            if number > 0 {
+                json.push(b',');
+            }
+            let PageBox { page, left, top, right, bottom, block } = page_box;
+            let edge = |edge: &u16| u32::from(*edge);
+            add_object(json, |json| {
+                add!(json, "page": *page, "left": edge(left), "top": edge(top), "right": edge(right), "bottom": edge(bottom));
+                add_some!(json, "block": Some(&**block).filter(|block| !block.is_empty()));
+            });
+        }
+        json.push(b']');
     }
 }
 

@@ -62,6 +62,10 @@ export const app = (f: Format) => ({
     back: "Back",
   },
   problem: {
+    /** What a kind of failure means, by its code: in English the server says it. */
+    codes: {} as Record<string, string>,
+    /** Before the server's own words, which are English. */
+    server: "The server says",
     title: "Something went wrong",
     offline: "The server does not answer",
     offlineText: "Check that `chunkwright serve` is running, then try again.",

@@ -171,6 +171,24 @@ export const collection = (f: Format) => ({
     pending: (n: number) => several(f, n, "# chunk has no vector", "# chunks have no vectors"),
     pendingText: "The embedder failed or was switched off. The next run embeds what is missing.",
   },
+  use: {
+    title: "Use of chunks",
+    off: "This server keeps no log of queries. Start it so that it does:",
+    none: "Nothing was searched since the log begins.",
+    since: (ago: string, n: number) => `Since ${ago}: ${several(f, n, "# search or fetch", "# searches and fetches")}`,
+    states: {
+      found: (n: number) => `Found ${f.number(n)}`,
+      fetched: (n: number) => `Fetched ${f.number(n)}`,
+      never: (n: number) => `Never met ${f.number(n)}`,
+    },
+    empty: {
+      found: "No search found a chunk of this collection.",
+      fetched: "No agent fetched a chunk of this collection.",
+      never: "Every chunk was found or fetched.",
+    },
+    times: (n: number) => several(f, n, "once", "# times"),
+  },
+  export: "Export",
   recut: {
     open: "Cut again",
     title: (name: string) => `Cut ${name} again`,

@@ -1,6 +1,15 @@
 import type { Format } from "../format.ts";
 
 export const collections = (f: Format) => ({
+  attention: {
+    title: "What to look at",
+    runs: "Runs",
+    failed: "Failed",
+    unembedded: "Without vectors",
+    largest: "Largest",
+    unmet: "Found nothing",
+    allUnmet: "All",
+  },
   title: "Collections",
   count: (n: number) => f.plural(n, { one: "# collection", other: "# collections" }),
   empty: "No collection yet",

@@ -1,8 +1,8 @@
 import type { Format } from "../format.ts";
 
 export const diff = (f: Format) => ({
-  crumb: "Re-chunk",
-  title: (collection: string) => `Re-chunk ${collection}`,
+  crumb: "Cut again",
+  title: (collection: string) => `Cut ${collection} again`,
   summary: "What changes",
   documents: "Documents",
   changes: "Changes",

@@ -72,6 +72,15 @@ export const jobs = (f: Format) => ({
   prunedGenerations: (n: number) => several(f, n, "# generation removed", "# generations removed"),
   raw: "Request and answer as JSON",
   again: "Run again",
+  folders: {
+    open: "Browse folders",
+    title: "Folders of the server",
+    roots: "Folders that the server was started with",
+    noRoots: "The server was started without --root, so no folder may be named.",
+    up: "To the folder above",
+    choose: "Add this folder",
+    files: (n: number) => several(f, n, "# file in it", "# files in it"),
+  },
   form: {
     kind: "What to do",
     kinds: {

@@ -30,6 +30,12 @@ export const search = (f: Format) => ({
     lexical: "Lexical",
     dense: "Dense",
     sparse: "Sparse",
+    lacks: {
+      model: "Dense and sparse search need vectors, which these collections do not have.",
+      sparse:
+        "Sparse search needs sparse vectors: name a `sparse` model in the server's settings, then change the collection's model.",
+    },
+    get: "Give a collection a model",
     notes: {
       hybrid: "Every stage that the collection has, fused",
       lexical: "Words: BM25",

@@ -2,6 +2,15 @@ import type { Messages } from "../en.ts";
 import type { Format } from "../format.ts";
 
 export const collections = (f: Format): Messages["collections"] => ({
+  attention: {
+    title: "На что взглянуть",
+    runs: "Выполняется",
+    failed: "Сбой",
+    unembedded: "Без векторов",
+    largest: "Самая большая",
+    unmet: "Ничего не нашлось",
+    allUnmet: "Все",
+  },
   title: "Коллекции",
   count: (n) => f.plural(n, { one: "# коллекция", few: "# коллекции", many: "# коллекций", other: "# коллекции" }),
   empty: "Коллекций пока нет",

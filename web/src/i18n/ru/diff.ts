@@ -2,8 +2,8 @@ import type { Messages } from "../en.ts";
 import type { Format } from "../format.ts";
 
 export const diff = (f: Format): Messages["diff"] => ({
-  crumb: "Перенарезка",
-  title: (collection) => `Перенарезка ${collection}`,
+  crumb: "Нарезка заново",
+  title: (collection) => `Нарезать ${collection} заново`,
   summary: "Что изменится",
   documents: "Документы",
   changes: "Изменения",

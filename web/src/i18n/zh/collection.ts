@@ -143,6 +143,24 @@ export const collection = (f: Format): Messages["collection"] => ({
     pending: (n) => `${f.number(n)} 个分块没有向量`,
     pendingText: "嵌入模型出错或已关闭。下次运行会补齐缺失的向量。",
   },
+  use: {
+    title: "分块的使用",
+    off: "此服务器不保留查询日志。这样启动即可保留：",
+    none: "日志开始以来没有搜索。",
+    since: (ago, n) => `自${ago}起：${f.number(n)} 次搜索或读取`,
+    states: {
+      found: (n) => `被找到 ${f.number(n)}`,
+      fetched: (n) => `被读取 ${f.number(n)}`,
+      never: (n) => `从未用到 ${f.number(n)}`,
+    },
+    empty: {
+      found: "没有搜索找到此集合的分块。",
+      fetched: "没有代理读取此集合的分块。",
+      never: "每个分块都被找到或读取过。",
+    },
+    times: (n) => `${f.number(n)} 次`,
+  },
+  export: "导出",
   recut: {
     open: "重新切分",
     title: (name) => `重新切分 ${name}`,

@@ -2,6 +2,15 @@ import type { Messages } from "../en.ts";
 import type { Format } from "../format.ts";
 
 export const collections = (f: Format): Messages["collections"] => ({
+  attention: {
+    title: "需要关注",
+    runs: "运行中",
+    failed: "失败",
+    unembedded: "缺少向量",
+    largest: "最大",
+    unmet: "没有结果",
+    allUnmet: "全部",
+  },
   title: "集合",
   count: (n) => `${f.number(n)} 个集合`,
   empty: "还没有集合",

@@ -70,6 +70,15 @@ export const jobs = (f: Format): Messages["jobs"] => ({
   prunedGenerations: (n) => `删除了 ${f.number(n)} 代`,
   raw: "请求与结果（JSON）",
   again: "再次运行",
+  folders: {
+    open: "浏览文件夹",
+    title: "服务器上的文件夹",
+    roots: "服务器启动时指定的文件夹",
+    noRoots: "服务器启动时没有指定 --root，因此不能使用文件夹。",
+    up: "上一级文件夹",
+    choose: "添加此文件夹",
+    files: (n) => `其中 ${f.number(n)} 个文件`,
+  },
   form: {
     kind: "操作",
     kinds: {

@@ -31,6 +31,11 @@ export const search = (f: Format): Messages["search"] => ({
     lexical: "词法",
     dense: "稠密",
     sparse: "稀疏",
+    lacks: {
+      model: "稠密和稀疏搜索需要向量，而这些集合没有向量。",
+      sparse: "稀疏搜索需要稀疏向量：在服务器设置中指定 `sparse` 模型，然后更换集合的模型。",
+    },
+    get: "为集合选择模型",
     notes: {
       hybrid: "融合集合具有的所有阶段",
       lexical: "按词：BM25",

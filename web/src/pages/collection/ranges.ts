@@ -1,6 +1,7 @@
 // Ranges of token counts: which are counted, how they are drawn, and which of them a choice of sizes covers.
 
 import type { Schemas } from "../../api/client.ts";
+import { startsOf } from "../../chunks/bins.ts";
 import { levelOf, levelTone } from "../../chunks/levels.ts";
 import type { Bin } from "../../ui/histogram.ts";
 
@@ -22,19 +23,14 @@ export const rangesOf = ({ token_histogram }: Statistics): Range[] => {
     .map(({ from, to, chunks }) => ({ from, to: to ?? null, count: chunks }));
 };
 
-/** Ranges of equal width to be counted; none where the ranges that the server always answers must do. What is far over the limit shares the last. */
+/** Ranges of equal width up to the limit to be counted; none where the ranges that the server always answers must do. */
 export function evenRanges(statistics: Statistics, limit: number | null): Range[] | null {
   const { count, max, p99 } = statistics.tokens;
   if (count === 0) return null;
-  const top = Math.max(8, Math.min(max + 1, limit ? Math.ceil(limit * 1.25) : Math.ceil(p99 * 1.25)));
-  const width = WIDTHS.find((width) => top / width <= BARS);
-  if (!width) return null;
-  const bars = Math.ceil(top / width);
-  return Array.from({ length: bars }, (_, at) => ({
-    from: at * width,
-    to: at === bars - 1 && max >= bars * width ? null : (at + 1) * width - 1,
-    count: 0,
-  }));
+  const end = limit ?? Math.max(8, Math.min(max, Math.ceil(p99 * 1.25)));
+  if (end / WIDTHS.at(-1)! > BARS) return null;
+  const starts = startsOf(end, max, BARS, WIDTHS);
+  return starts.map((from, at) => ({ from, to: from > end ? null : (starts[at + 1] ?? end + 1) - 1, count: 0 }));
 }
 
 export const binsOf = (

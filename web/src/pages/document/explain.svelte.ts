@@ -1,5 +1,6 @@
 // Why a document is cut as it is: the document is cut again by its collection's settings, and each chunk says why.
 
+import { isConverted } from "./original/kinds.ts";
 import { api, ok, type Schemas } from "../../api/client.ts";
 import type { Chunk } from "../../chunks/types.ts";
 import type { Messages } from "../../i18n/index.svelte.ts";
@@ -33,7 +34,8 @@ export class Explanations {
       const body = {
         doc_id: data.doc_id,
         text: data.source,
-        hint: { format: info.format },
+        // What was converted is Markdown here, whatever its file was.
+        hint: { format: isConverted(info.format) ? "markdown" : info.format },
         settings,
         explain: true,
       } as Schemas["PreviewRequest"];

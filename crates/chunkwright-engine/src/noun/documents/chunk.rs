@@ -31,6 +31,9 @@ pub struct ChunkedDocument {
     /// The document itself, for front ends that show its source.
     #[serde(skip)]
     pub document: Document,
+    /// Hash of its bytes.
+    #[serde(skip)]
+    pub(crate) file_hash: String,
 }
 
 /// Some records of a document, written.
@@ -65,6 +68,7 @@ impl Documents {
         let cutting = Cutting::of(self, request);
         let cut = |source: ReadSource| {
             let (mut chunks, mut summaries) = (Vec::new(), Vec::new());
+            let file_hash = source.source.file_hash.clone();
             let document = cutting.cut(source, |made| {
                 let (record, to) = match made {
                     Made::Chunk(lines, chunk) => (lines.record(chunk), &mut chunks),
@@ -74,7 +78,8 @@ impl Documents {
                 to.push(record);
                 Some(tokens)
             });
-            render(ChunkedDocument { doc_id: document.id().to_owned(), chunks, summaries, document })
+            let doc_id = document.id().to_owned();
+            render(ChunkedDocument { doc_id, chunks, summaries, document, file_hash })
         };
         let result = self.each(cut, size, emit);
         self.tokens = cutting.tokens;

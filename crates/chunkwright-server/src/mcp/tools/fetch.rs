@@ -200,7 +200,7 @@ fn fetch(server: &McpServer, call: &Arguments) -> Result<FetchAnswer, CallError>
     let Some(first) = found.next() else {
         return Err(failed.swap_remove(0).1);
     };
-    let failed = failed.into_iter().map(|(_, error)| server.said(error.to_string())).collect();
+    let failed = failed.into_iter().map(|(_, error)| server.said(&error.to_string())).collect();
     Ok(FetchAnswer { more: found.collect(), failed, ..first })
 }
 

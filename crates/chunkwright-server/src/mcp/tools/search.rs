@@ -8,6 +8,7 @@ mod result;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use chunkwright_engine::words::without_flags;
 use chunkwright_engine::{
     Code, Duplicates, Found, IndexState, MAX_QUERY_CHARS, Notice, NoticeCode, SearchRequest,
 };
@@ -199,15 +200,14 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
         }
         Err(error) => return Err(error.into()),
     };
+    server.log(Search::NAME, &call.query, named, started, Some(&answer.found));
     let left_out = answer.budget.as_ref().map_or(0, |budget| budget.left_out.len());
     let (mut results, is_full) = match answer.found {
         Found::Hits { hits } => {
-            server.log(Search::NAME, &call.query, named, started, Some(&hits));
             let is_full = hits.len() + left_out == call.limit;
             (hits.into_iter().map(|hit| SearchResult::of_hit(hit, &usual)).collect::<Vec<_>>(), is_full)
         }
         Found::Passages { passages } => {
-            server.log(Search::NAME, &call.query, named, started, None);
             let hits: usize = passages.iter().map(|passage| passage.hits.len()).sum();
             let results =
                 passages.into_iter().filter_map(|passage| SearchResult::of_passage(passage, &usual));
@@ -220,11 +220,11 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
             keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);
         }
     }
-    // `status` says of which model the vectors are. A notice names an option as the flag of a command.
+    // `status` says of which model the vectors are.
     let is_weak = answer.notices.iter().any(|notice| notice.code == NoticeCode::ProbablyNoAnswer);
     let worth_saying =
         |notice: &Notice| !matches!(notice.code, NoticeCode::NoVectors | NoticeCode::ProbablyNoAnswer);
-    let notice = |notice: Notice| notice.message.replace("`--min-relevance 0`", "`min_relevance` 0");
+    let notice = |notice: Notice| without_flags(&notice.message).into_owned();
     let notices = answer.notices.into_iter().filter(worth_saying).map(notice).collect();
     Ok(SearchAnswer::new(results, notices, Page { is_weak, ..page(is_full) }))
 }

@@ -104,7 +104,7 @@ pub(super) fn status(server: &McpServer) -> Result<StatusAnswer, CallError> {
         _ => "Call `search` with a question.",
     };
     Ok(StatusAnswer {
-        indexing: server.said(state.to_string()),
+        indexing: server.said(&state.to_string()),
         read_only: engine.is_read_only(),
         default_collection: scope::collection(engine, None)?,
         total: page.total,

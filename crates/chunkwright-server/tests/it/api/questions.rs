@@ -102,3 +102,52 @@ fn queries_of_people_and_agents_are_kept_where_that_is_asked_for() {
     assert_eq!(served.delete("/api/v1/log").status, 204);
     assert_eq!(log("")["entries"], json!([]));
 }
+
+#[test]
+fn the_log_tells_which_chunks_were_found_fetched_and_never_met() {
+    let quiet = Served::new();
+    quiet.put("home", &[("ferry.md", FERRY)]);
+    assert_eq!(quiet.get("/api/v1/collections/home/use").expect(200), json!({ "enabled": false }));
+
+    let served = served();
+    served.put("home", &[("unmet.md", "# Zeppelins\n\nAirships rise.\n")]);
+    let found = served.get("/api/v1/search?q=ferry&collection=home").expect(200);
+    served.get("/api/v1/search?q=ferry&collection=home").expect(200);
+    let id = found["hits"][0]["chunk_id"].as_str().unwrap();
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "fetch", "arguments": { "id": id, "collection": "home" } } });
+    let headers = [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
+    assert_eq!(served.send("POST", "/mcp", &headers, call.to_string().as_bytes()).status, 200);
+
+    let of =
+        |query: &str| served.get(&format!("/api/v1/collections/home/use{query}")).expect(200)["use"].clone();
+    let (all, fetched, never) = (of(""), of("?state=fetched"), of("?state=never"));
+    assert_eq!((&all["queries"], &all["fetched"]), (&json!(3), &json!(1)), "{all}");
+    let chunks = all["chunks"].as_u64().unwrap();
+    assert_eq!(all["found"].as_u64().unwrap() + all["never"].as_u64().unwrap(), chunks, "{all}");
+    for rows in [&all["rows"], &fetched["rows"]] {
+        let first = &rows[0];
+        assert_eq!(
+            (&first["chunk_id"], &first["found"], &first["fetched"]),
+            (&json!(id), &json!(2), &json!(1))
+        );
+    }
+    let unmet: Vec<&str> =
+        never["rows"].as_array().unwrap().iter().map(|row| row["doc_id"].as_str().unwrap()).collect();
+    assert!(unmet.contains(&"unmet.md") && !unmet.contains(&"ferry.md"), "{never}");
+    assert_eq!(served.get("/api/v1/collections/home/use?limit=0").problem(400), "invalid_request");
+    assert_eq!(served.get("/api/v1/collections/nowhere/use").problem(404), "unknown_collection");
+}
+
+#[test]
+fn a_collection_is_exported_as_import_takes_it() {
+    let served = Served::new();
+    served.put("home", &[("ferry.md", FERRY), ("зима.md", "# Зима\n\nПечь топят.\n")]);
+    let answer = served.get("/api/v1/collections/home/export");
+    let text = answer.text();
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let documents: Vec<&Value> = rows.iter().filter(|row| row.get("document").is_some()).collect();
+    assert_eq!(documents.len(), 2, "{text}");
+    assert!(rows.iter().any(|row| row["content"].as_str().unwrap().contains("Печь топят")));
+    assert_eq!(served.get("/api/v1/collections/nowhere/export").problem(404), "unknown_collection");
+}

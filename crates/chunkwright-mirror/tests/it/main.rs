@@ -1,0 +1,8 @@
+//! Mirrors of sites and repositories, against servers on loopback.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod parts;
+mod repository;
+mod server;
+mod site;
