@@ -220,7 +220,7 @@ fn without_a_store_the_command_that_makes_one_is_named() {
         "error: `http://localhost:1` cannot be a store: it must be a folder or one of `qdrant://HOST`, `qdrant+https://HOST`, `chroma://HOST`, `chroma+https://HOST`, `postgres://HOST`, `postgresql://HOST`",
     );
     let run = folder.run(&["backup", "file", "--store", "qdrant://localhost:1"]);
-    run.fails("error: the store is `qdrant://localhost:1`; this command works on stores in folders only; use the server's own tools");
+    run.fails("error: the store is `qdrant://localhost:1`; this command works on stores in folders only. `chunkwright export` writes a collection to a file, and `chunkwright import` reads it back, with any store");
     let run = folder.run(&["status", "--store", "qdrant://localhost:1?shards=no"]);
     assert!(run.stderr.contains("the option `shards` is not understood"), "{}", run.stderr);
 }
