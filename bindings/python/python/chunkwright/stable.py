@@ -2,6 +2,7 @@
 
     from chunkwright.stable import chunk_text
 
+    md_text = open("docs/en/bread.md", encoding="utf-8").read()
     for chunk in chunk_text(md_text, max_chars=1800, min_chars=250):
         print(chunk["chunk_id"], chunk["header_path"], chunk["start_line"], chunk["end_line"])
 

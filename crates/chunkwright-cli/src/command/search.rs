@@ -24,8 +24,6 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 /// Hits of several collections are ordered by relevance, and each collection keeps its own order, since scores of different
 /// collections are not comparable. Where one reranker, or one model in `dense` or `sparse` mode, ranks all of them, they are
 /// ordered by its score; where the relevance is not known, by rank.
-///
-/// With --expand the results are passages of the source, each with the hits inside it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Search {

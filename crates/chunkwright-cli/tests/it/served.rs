@@ -86,7 +86,7 @@ fn a_killed_server_goes_on_where_it_was_and_a_limit_is_told_with_what_lifts_it()
     };
     assert_eq!(
         said,
-        "words only so far; vectors of `e5`: 0 %; paused, since `embed_minutes` is 0: to go on, start again with `--embed-minutes 1`"
+        "words only so far; vectors of `e5`: 0 %; paused, since `embed_minutes` is 0: to go on, start again with `embed_minutes` 1"
     );
     let (chunks, pending, _) = collection(&mut agent);
     assert_eq!(chunks, pending);

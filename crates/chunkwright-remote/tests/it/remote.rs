@@ -218,10 +218,10 @@ fn a_crash_while_a_generation_is_begun_switched_to_or_removed_is_named_and_put_r
                 }
             }
         }
-        // Names point at generations on Qdrant only, and PostgreSQL has transactions.
+        // Names point at generations on Qdrant and Chroma only, and PostgreSQL has transactions.
         let expected = match world.name().split("://").next() {
             Some("postgres") => 0..=0,
-            Some("qdrant") => 1..=2,
+            Some("qdrant" | "chroma") => 1..=2,
             _ => 1..=1,
         };
         assert!(expected.contains(&found.len()), "{}: {found:?}", world.name());
