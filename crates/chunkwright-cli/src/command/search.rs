@@ -17,9 +17,10 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 /// Each hit shows its rank and score in every stage: lexical (BM25), dense (dot product of vectors) and, for models
 /// with sparse vectors, sparse (their dot product), each in its own unit, and the fused score by which hits are
 /// ordered. Where the query is or contains the name of a symbol, a section or a file, `names` says what a chunk is to
-/// it: its definition, which comes first, or one that declares, documents or uses it. The relevance, from 0 to 1, tells a hit that may answer the query from what a
-/// query about something else would find; it does not say which of two answers is better. Hits below --min-relevance are
-/// left out. The exit status is 1 if nothing was found, or nothing relevant.
+/// it: its definition, which comes first, or one that declares, documents or uses it. The relevance, from 0 to 1, tells
+/// a hit that may answer the query from what a query about something else would find; it does not say which of two
+/// answers is better. Hits below --min-relevance are left out. The exit status is 1 if nothing was found, or nothing
+/// relevant.
 ///
 /// Hits of several collections are ordered by relevance, and each collection keeps its own order, since scores of different
 /// collections are not comparable. Where one reranker, or one model in `dense` or `sparse` mode, ranks all of them, they are
