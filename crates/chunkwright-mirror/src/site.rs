@@ -42,7 +42,7 @@ pub(crate) fn bring(
 ) -> Result<Mirrored, MirrorError> {
     let started = mirrors.clock.elapsed();
     let host = Arc::new(Host::open(url, &mirrors.limits, &mirrors.clock)?);
-    let mut run = Run { mirrors, host, folder, started, report: Report::default() };
+    let mut run = Run { mirrors, host, folder, started, report: Report::default(), gone: 0 };
     let wanted = match run.listed(url)? {
         Some(pages) => {
             run.fetch(&pages, on_progress)?;
@@ -55,9 +55,9 @@ pub(crate) fn bring(
     if mirrors.cancel.load(Ordering::SeqCst) {
         return Err(MirrorError::Cancelled);
     }
-    let Run { folder, mut report, .. } = run;
+    let Run { folder, mut report, gone, .. } = run;
     let is_here = |url: &&Url| folder.state.pages.get(url.as_str()).is_some_and(|page| folder.has(page));
-    report.missing = wanted.len() - wanted.iter().filter(is_here).count();
+    report.missing = wanted.len() - gone - wanted.iter().filter(is_here).count();
     let files = folder.files();
     let meta = folder.state.pages.iter();
     let meta = meta.map(|(url, page)| about(&files.join(&page.file), [("url", url.clone())])).collect();
@@ -70,6 +70,8 @@ struct Run<'a> {
     folder: Folder,
     started: Duration,
     report: Report,
+    /// Pages of the list that the server says are gone.
+    gone: usize,
 }
 
 impl Run<'_> {
@@ -218,7 +220,10 @@ impl Run<'_> {
                     page.checked = now;
                 }
             }
-            Outcome::Gone => self.forget(url.as_str()),
+            Outcome::Gone => {
+                self.gone += 1;
+                self.forget(url.as_str());
+            }
             Outcome::Failed(error) => self.report.failed.push(error),
         }
     }

@@ -38,6 +38,7 @@ impl Site {
                 let (status, body) = match pages.get(path) {
                     _ if path == "/sitemap.xml" => (200, format!("<urlset>{list}</urlset>")),
                     Some(text) if text.is_empty() => (403, String::new()),
+                    Some(text) if text == "gone" => (410, String::new()),
                     Some(text) => (200, format!("<html><body><h1>{path}</h1><p>{text}</p></body></html>")),
                     None => (*served.missing.lock().unwrap(), String::new()),
                 };
@@ -101,25 +102,26 @@ fn a_site_is_a_collection_that_a_later_run_keeps_in_step() {
     assert_eq!((same.code, counts(&same)[0], counts(&same)[1]), (0, 0, 4), "{same:?}");
     site.put("/api", "The lamp has two switches.");
     site.pages.lock().unwrap().remove("/faq");
+    site.put("/guide/", "gone");
     let changed = index(&[]);
-    assert_eq!((changed.code, counts(&changed)), (0, [1, 2, 0, 1]), "{changed:?}");
-    assert!(changed.stderr.contains("1 page new or changed, 2 pages unchanged, 1 page gone"), "{changed:?}");
+    assert_eq!((changed.code, counts(&changed)), (0, [1, 1, 0, 2]), "{changed:?}");
+    assert!(changed.stderr.contains("1 page new or changed, 1 page unchanged, 2 pages gone"), "{changed:?}");
 
     // A page that fails stays, also if its mirror is lost: nothing is taken for gone that was not seen.
     site.put("/api", "");
     let failed = index(&[]);
-    assert_eq!(counts(&failed), [0, 3, 0, 0], "{failed:?}");
+    assert_eq!(counts(&failed), [0, 2, 0, 0], "{failed:?}");
     assert!(failed.stderr.contains("1 page could not be fetched and stays as before"), "{failed:?}");
     std::fs::remove_dir_all(folder.home().join(".local/share/chunkwright/mirrors")).unwrap();
     let lost = index(&[]);
     assert_eq!(counts(&lost)[3], 0, "{lost:?}");
     let listed = folder.run(&["chunks", "--store", "s", "--format", "jsonl"]).lines();
-    assert_eq!(listed.len(), 3);
+    assert_eq!(listed.len(), 2);
     // A server that fails altogether changes nothing.
     *site.missing.lock().unwrap() = 500;
     let down = index(&[]);
     assert_eq!((down.code, down.stdout.as_str()), (2, ""), "{down:?}");
-    assert_eq!(folder.run(&["chunks", "--store", "s", "--format", "jsonl"]).lines().len(), 3);
+    assert_eq!(folder.run(&["chunks", "--store", "s", "--format", "jsonl"]).lines().len(), 2);
 }
 
 #[test]

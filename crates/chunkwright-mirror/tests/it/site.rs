@@ -62,6 +62,7 @@ fn a_later_run_gets_what_changed_and_removes_what_is_gone() {
     let second = bring(folder.path(), &server.url("/sitemap.xml")).unwrap();
     let report = &second.report;
     assert_eq!((report.changed, report.unchanged, report.removed), (1, 1, 1));
+    assert_eq!(report.missing, 0, "what is gone is not missing, though it is listed");
     assert_eq!(files(&second, &server), ["api.html", "guide/install.html"]);
     let pages: Vec<_> = server.asked().into_iter().filter(|(path, _)| path != "/sitemap.xml").collect();
     let expected = [("/api.html", 200), ("/guide/", 410), ("/guide/install", 304), ("/robots.txt", 404)];
