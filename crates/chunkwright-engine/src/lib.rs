@@ -49,8 +49,8 @@ pub use chunkwright_index::{
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
     MAX_QUERY_CHARS, MOST_RANGES, MemoryStore, Metadata, Mode, NameRanking, Named, Overlay, OverlayState,
     Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Rendering, RepeatedText, Siblings, SortKey,
-    SourceForm, SourcePart, Stage, Statistics, StatisticsRequest, SymbolPlace, SymbolPlaces, Timings,
-    Verdict, Visibility, WhyAway, file_of, meta,
+    SourceForm, SourcePart, Stage, Standing, Stands, Statistics, StatisticsRequest, SymbolPlace,
+    SymbolPlaces, Timings, Verdict, Visibility, WhyAway, file_of, meta,
 };
 pub use chunkwright_source::{
     FormatHint, Input, NewSource, SkipReason, Skipped, Stream, convert, doc_id, redact,

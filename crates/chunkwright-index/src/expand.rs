@@ -13,7 +13,7 @@ use std::str::FromStr;
 use chunkwright::{ChunkId, TokenCounter};
 use serde::{Deserialize, Serialize};
 
-use crate::search::{Answer, Hit, Mode, Named, Stage};
+use crate::search::{Answer, Hit, Mode, Named, Stage, Stands};
 use chunkwright_store::{Generation, Store, StoreError};
 
 pub(crate) use area::Shown;
@@ -183,6 +183,9 @@ pub struct FoundChunk {
     /// Rank and score by late interaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<Stage>,
+    /// Where its document stands, if that is not in the project itself or the query asks for it, and what that adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Stands>,
     /// What it is to a name that the query asks for, with its rank and score in that stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Named>,
@@ -211,6 +214,7 @@ impl FoundChunk {
             sparse: hit.sparse,
             lexical: hit.lexical,
             late: hit.late,
+            standing: hit.standing,
             names: hit.names.clone(),
             matched_terms: hit.matched_terms.clone(),
             chunk_id: record.chunk_id,

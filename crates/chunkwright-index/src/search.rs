@@ -1,7 +1,5 @@
 //! Hybrid search: lexical, dense and sparse, each stage accounted for.
 
-use std::collections::HashMap;
-
 use chunkwright::{ChunkId, Record};
 use chunkwright_models::{EmbedError, Embedder, RerankError, Reranker};
 use serde::{Deserialize, Serialize};
@@ -14,17 +12,19 @@ mod late;
 mod names;
 mod rank;
 mod relevance;
+mod standing;
 
-use crate::fuse::{Contribution, Fusion};
+use crate::fuse::Fusion;
 use crate::query::QueryError;
 use chunkwright_store::bm25::term_id;
 use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
 pub use names::{Named, Role, SymbolPlace, SymbolPlaces, symbol_places};
-use rank::{Asked, ask};
+use rank::{Asked, ask, place, places};
 pub use rank::{Ranked, rank};
 pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords, WEAK, WordMatch};
+pub use standing::{Standing, Stands};
 
 use choose::{Choice, chosen, pinned, rerank};
 use judge::Judge;
@@ -53,7 +53,8 @@ pub struct SearchOptions {
     /// The least [relevance](Hit::relevance) of a hit, from 0 to 1; none for that of the [`Calibration`] in use. Hits
     /// without a relevance, pinned ones, and those that the query names are kept.
     pub min_relevance: Option<f64>,
-    /// Whether what a name in the query means ranks first: the definition of an identifier, the section of a title.
+    /// Whether what a name in the query means ranks first: the definition of an identifier, the section of a title; and
+    /// whether tests, examples, copies and change logs rank behind source and documentation.
     pub names: NameRanking,
 }
 
@@ -65,7 +66,7 @@ pub enum NameRanking {
     /// The definition of a name that the query asks for comes first.
     #[default]
     First,
-    /// A name is a word as any other.
+    /// A name is a word as any other, and a test a document as any other.
     Off,
 }
 
@@ -104,7 +105,7 @@ pub trait StageWatch: Sync {
     fn nanos(&self) -> i64;
 
     /// Receives the duration of a stage: `analyse` (terms and vector of the query), `lexical`, `dense`, `sparse`,
-    /// `late`, `names`, `fuse` or `rerank`.
+    /// `late`, `standing`, `names`, `fuse` or `rerank`.
     fn took(&self, stage: &'static str, nanos: u64);
 }
 
@@ -200,6 +201,9 @@ pub struct Hit {
     /// Rank and score by late interaction, a second look at the best, which leaves the other stages the rest of the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<Stage>,
+    /// Where its document stands, if that is not in the project itself or the query asks for it, and what that adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Stands>,
     /// Rank and score that the reranker gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<Stage>,
@@ -436,6 +440,7 @@ fn attempt(
     let pinned = pinned(store, generation, asked, options)?;
     let mut fused = measured(models.watch, "fuse", || ranked.at_first(options.fusion));
     let late = ranked.look_again(options.fusion, &mut fused);
+    let standing = ranked.stand(&mut fused);
     let named = ranked.names.places(&fused);
     ranked.names.add_to(&mut fused);
     let reranked = models.reranker.map(|reranker| {
@@ -477,6 +482,7 @@ fn attempt(
             sparse,
             lexical,
             late,
+            standing: standing.get(&scored.id).copied(),
             rerank: reranked.get(&scored.id).copied(),
             names: named.get(&scored.id).cloned(),
             matched_terms: matched(&asked.terms, &chunk),
@@ -564,23 +570,4 @@ pub fn search_all_versions(
 /// The terms of a query that a chunk is found by.
 fn matched(terms: &[String], chunk: &StoredChunk) -> Vec<String> {
     terms.iter().filter(|term| chunk.terms.has(term_id(term))).cloned().collect()
-}
-
-/// Rank and score by chunk.
-fn places(ranking: Option<&[Scored]>, contribution: Option<Contribution>) -> HashMap<ChunkId, Stage> {
-    let ranking = ranking.unwrap_or_default().iter().enumerate();
-    ranking.map(|(index, scored)| (scored.id, place(index, scored.score, contribution))).collect()
-}
-
-impl Stage {
-    /// With this share of its contribution.
-    fn with_share(self, share: f64) -> Self {
-        Self { contribution: self.contribution.map(|contribution| share * contribution), ..self }
-    }
-}
-
-/// The place at `index` of a ranking, counted from 0.
-fn place(index: usize, score: f64, contribution: Option<Contribution>) -> Stage {
-    let contribution = contribution.map(|contribution| contribution.of(index, score));
-    Stage { rank: index + 1, score, contribution }
 }

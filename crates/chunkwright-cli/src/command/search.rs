@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, Explained, Found, FoundPassage, Hit, Kept, Named, NoticeCode, SearchAnswer, SearchRequest, Stage,
+    Access, Explained, Found, FoundPassage, Hit, Kept, Named, NoticeCode, SearchAnswer, SearchRequest, Stage, Stands,
     Verdict,
 };
 
@@ -114,6 +114,7 @@ fn describe_explained(explained: &Explained) -> String {
         ("dense", stage(explained.dense)),
         ("sparse", stage(explained.sparse)),
         ("late", stage(explained.late)),
+        ("standing", explained.standing.map_or_else(|| dim("-"), stands)),
         ("names", explained.names.as_ref().map_or_else(|| dim("-"), named)),
         ("fused", stage(explained.fused)),
         ("relevance", explained.relevance.map_or_else(|| dim("-"), |relevance| format!("{relevance:.3}"))),
@@ -149,7 +150,8 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     let width = terminal_width();
     let record = &hit.record;
     let place = place(&hit.collection, &record.doc_id, (record.start_line, record.end_line), several);
-    let mut stages = stages(hit.score, hit.relevance, [hit.lexical, hit.dense, hit.sparse, hit.late], hit.names.as_ref());
+    let found = [hit.lexical, hit.dense, hit.sparse, hit.late];
+    let mut stages = stages(hit.score, hit.relevance, found, hit.standing, hit.names.as_ref());
     if let Some(rerank) = hit.rerank {
         stages = format!("{stages}, reranked {:.3}", rerank.score);
     }
@@ -178,6 +180,7 @@ fn stages(
     score: f64,
     relevance: Option<f64>,
     [lexical, dense, sparse, late]: [Option<Stage>; 4],
+    standing: Option<Stands>,
     names: Option<&Named>,
 ) -> String {
     let relevance = relevance.map_or_else(String::new, |relevance| format!(", relevance {relevance:.2}"));
@@ -188,9 +191,15 @@ fn stages(
         found.map_or_else(String::new, |found| format!(", {}", stage(name, Some(found))))
     };
     let (sparse, late) = (found("sparse", sparse), found("late", late));
+    let standing = standing.map_or_else(String::new, |standing| format!(", standing {}", stands(standing)));
     let names = names.map_or_else(String::new, |names| format!(", names {}", named(names)));
     let (lexical, dense) = (stage("lexical", lexical), stage("dense", dense));
-    format!("score {score:.3}{relevance}, {lexical}, {dense}{sparse}{late}{names}")
+    format!("score {score:.3}{relevance}, {lexical}, {dense}{sparse}{late}{standing}{names}")
+}
+
+/// Where the document of a chunk stands, and what that adds to its score.
+fn stands(stands: Stands) -> String {
+    format!("{:+.3} {}", stands.contribution, stands.standing.as_str())
 }
 
 /// What a chunk is to a name.
@@ -206,7 +215,7 @@ fn describe_passage(found: &FoundPassage, several: bool) -> String {
     let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), place, dim(&tokens))];
     for hit in &found.hits {
         let found = [hit.lexical, hit.dense, hit.sparse, hit.late];
-        let stages = stages(hit.score, hit.relevance, found, hit.names.as_ref());
+        let stages = stages(hit.score, hit.relevance, found, hit.standing, hit.names.as_ref());
         let told = format!("#{} {} lines {}-{}, {stages}", hit.rank, hit.chunk_id, hit.start_line, hit.end_line);
         lines.push(format!("   {}", dim(&told)));
     }

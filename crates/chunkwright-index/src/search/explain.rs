@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::judge::scale;
 use super::{
-    Answer, Models, Named, Ranked, SearchError, SearchOptions, Stage, ask, matched, place, search_for,
+    Answer, Models, Named, Ranked, SearchError, SearchOptions, Stage, Stands, ask, matched, place, search_for,
 };
 use chunkwright_store::{Generation, Scored, Store};
 
@@ -36,6 +36,9 @@ pub struct Explained {
     /// Rank and score by late interaction, a second look at the best, which leaves the other stages the rest of the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<Stage>,
+    /// Where its document stands, if that is not in the project itself or the query asks for it, and what that adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Stands>,
     /// What it is to a name that the query asks for, with its rank and score in that stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Named>,
@@ -151,6 +154,7 @@ pub fn explain(
         sparse: None,
         lexical: None,
         late: None,
+        standing: None,
         names: None,
         fused: None,
         relevance: None,
@@ -173,6 +177,7 @@ pub fn explain(
     let [dense, sparse, lexical] = ranked.contributions(options.fusion);
     let mut fused = ranked.at_first(options.fusion);
     explained.late = ranked.look_again(options.fusion, &mut fused).remove(&id);
+    explained.standing = ranked.stand(&mut fused).remove(&id);
     let rest = 1.0 - explained.late.map_or(0.0, |_| ranked.late_weight(options.fusion));
     let stage = |ranking: &Option<Vec<Scored>>, contribution| {
         Some(find(ranking.as_deref()?, contribution)?.with_share(rest))

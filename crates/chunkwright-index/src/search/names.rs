@@ -14,6 +14,7 @@
 //! | 0.65 | begins a section whose title equals the query |
 //! | 0.6 | begins a file whose name equals the query |
 //! | 0.55 | continues the definition |
+//! | up to 1 | has the literal that a message was made of |
 //! | 0.45 | documents it: prose, 0.5 if the title has the name |
 //! | 0.3, 0.2, 0.1 | uses it, in a test, in an example |
 //!
@@ -21,7 +22,12 @@
 //! A word that prose has too (`Router`, `get`) is a name only if the collection defines it, and of one in lower case only
 //! definitions, declarations, titles and files come first. If the query contains the name, its definition gains [`WITHIN`] of the
 //! best score of the other stages. A plain word within a question is never a name.
+//!
+//! A query that reads like a message of a program names the string literal that the message was made of. The chunk of source
+//! code that has it gains up to [`MESSAGE`] of the best score, by the square root of the share of the message that the
+//! literal is, and [`ASIDE`] of that where it is a test or an example.
 
+mod message;
 mod opening;
 mod query;
 mod role;
@@ -38,6 +44,7 @@ use chunkwright_store::{
 };
 use chunkwright_store::{analysis, cancel};
 
+use super::standing::Standing;
 use query::{Name, Shape, Wanted};
 pub use role::Role;
 pub use symbol::{SymbolPlace, SymbolPlaces, symbol_places};
@@ -67,6 +74,16 @@ const WITHIN: f64 = 0.6;
 /// The same of a capitalized word within a question.
 const WITHIN_CAPITAL: f64 = 0.3;
 
+/// The same of the origin of a message that is all literal. Such a chunk stood at rank 52 by its words where the message
+/// was half values.
+const MESSAGE: f64 = 1.0;
+
+/// The share of it that tests and examples have, which state messages too.
+const ASIDE: f64 = 0.6;
+
+/// Number of best chunks by words that are read for the origin of a message.
+const MOST_READ_OF_MESSAGE: usize = 200;
+
 /// A chunk's place in the stage `names`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -77,7 +94,7 @@ pub struct Named {
     pub score: f64,
     /// What the chunk is to the name.
     pub role: Role,
-    /// The name, as the query has it.
+    /// The name, as the query has it; of a message, the string literal that it was made of.
     pub name: String,
     /// What it adds to the score of the other stages. Absent where the query is the name itself: the chunks of this
     /// stage then come first, in its order.
@@ -129,7 +146,8 @@ impl Names {
         lexical: Option<&[Scored]>,
     ) -> Result<Self, StoreError> {
         let wanted = Wanted::of(query);
-        if wanted.names.is_empty() && wanted.title.is_empty() {
+        let message = message::message(query).filter(|_| !wanted.is_whole);
+        if wanted.names.is_empty() && wanted.title.is_empty() && message.is_none() {
             return Ok(Self::default());
         }
         cancel::check()?;
@@ -142,6 +160,7 @@ impl Names {
             read.append(&mut holding);
         }
         let most = match wanted.title.split(' ').count() {
+            _ if message.is_some() => MOST_READ_OF_MESSAGE,
             _ if wanted.is_whole => MOST_READ,
             // Only what holds a symbol can define a name within a question.
             _ if wanted.title.is_empty() => 0,
@@ -162,7 +181,21 @@ impl Names {
         let chunks = store.chunks(generation, &read)?;
         let records: Vec<Record> =
             chunks.into_iter().flatten().filter(|chunk| chunk.enabled).map(|chunk| chunk.record).collect();
-        Ok(Self::of(&wanted, query, &records))
+        let mut names = Self::of(&wanted, query, &records);
+        if let Some(message) = message.filter(|_| !names.is_first) {
+            names.add_origins(&message, &records);
+        }
+        Ok(names)
+    }
+
+    /// Adds the chunks of source code that a message comes from.
+    fn add_origins(&mut self, message: &[String], records: &[Record]) {
+        for record in records.iter().filter(|record| record.symbols.is_some()) {
+            let Some((literal, share)) = message::origin(&record.content, message) else { continue };
+            let is_aside = Standing::of(record) != Standing::Main;
+            let score = share.sqrt() * if is_aside { ASIDE } else { 1.0 };
+            self.add(record, Role::Message, score, literal, MESSAGE * score);
+        }
     }
 
     /// The roles of chunks.
@@ -217,7 +250,7 @@ impl Names {
         let score = (score * 1000.0).round() / 1000.0;
         let found = Found { role, score, name: name.to_owned(), share };
         let known = self.found.entry(record.chunk_id).or_insert_with(|| found.clone());
-        if known.score < score {
+        if (known.share, known.score) < (share, score) {
             *known = found;
         }
     }

@@ -10,6 +10,7 @@ use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 use super::late::Late;
 use super::names::{MOST_READ, Names};
 use super::relevance::{QueryTerm, QueryWords};
+use super::standing::{Standings, Stands, Subject};
 use super::{Mode, NameRanking, SearchError, SearchOptions, Stage, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
@@ -36,6 +37,8 @@ pub struct Ranked {
     pub missing: f64,
     /// What late interaction says of the best; `None` if it did not run.
     pub(super) late: Option<Late>,
+    /// Where the documents of the best stand.
+    pub(super) standings: Standings,
     /// The chunks of names that the query asks for.
     pub(super) names: Names,
 }
@@ -85,11 +88,18 @@ impl Ranked {
         self.names.retain(keep);
     }
 
-    /// A single ranking of the stages that compare texts.
+    /// A single ranking of the stages that compare texts, and of where their documents stand.
     pub(super) fn compared(&self, fusion: Fusion) -> Vec<Scored> {
         let mut ranking = self.at_first(fusion);
         self.look_again(fusion, &mut ranking);
+        self.stand(&mut ranking);
         ranking
+    }
+
+    /// Puts the best of a ranking in the order that they have with the stage `standing`; returns the places in it of those
+    /// that do not stand in the project itself.
+    pub(super) fn stand(&self, ranking: &mut [Scored]) -> HashMap<ChunkId, Stands> {
+        self.standings.reorder(ranking)
     }
 
     /// Puts the best of a ranking in the order that they have with the stage `late`; returns their places in it.
@@ -255,6 +265,13 @@ impl Asked<'_> {
             let stage = || Late::compare(store, generation, tokens, &first);
             ranked.late = Some(measured(watch, "late", stage)?);
         }
+        // Reciprocal ranks are too close to each other for shares of them.
+        let is_scored = ranked.lexical.is_some() && !matches!(options.fusion, Fusion::Rrf { .. });
+        if options.names == NameRanking::First && is_scored {
+            let best = ranked.compared(options.fusion);
+            let stage = || Standings::find(store, generation, Subject::of(&self.terms), &best);
+            ranked.standings = measured(watch, "standing", stage)?;
+        }
         if options.names == NameRanking::First {
             let is_long = options.candidates.max(options.top_k) >= MOST_READ;
             let lexical = ranked.lexical.as_deref().filter(|_| is_long);
@@ -331,4 +348,26 @@ fn query_vectors(
         return Err(error.into());
     }
     Ok(embedder.embed_query(query)?)
+}
+
+/// Rank and score by chunk.
+pub(super) fn places(
+    ranking: Option<&[Scored]>,
+    contribution: Option<Contribution>,
+) -> HashMap<ChunkId, Stage> {
+    let ranking = ranking.unwrap_or_default().iter().enumerate();
+    ranking.map(|(index, scored)| (scored.id, place(index, scored.score, contribution))).collect()
+}
+
+impl Stage {
+    /// With this share of its contribution.
+    pub(super) fn with_share(self, share: f64) -> Self {
+        Self { contribution: self.contribution.map(|contribution| share * contribution), ..self }
+    }
+}
+
+/// The place at `index` of a ranking, counted from 0.
+pub(super) fn place(index: usize, score: f64, contribution: Option<Contribution>) -> Stage {
+    let contribution = contribution.map(|contribution| contribution.of(index, score));
+    Stage { rank: index + 1, score, contribution }
 }

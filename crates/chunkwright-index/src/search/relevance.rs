@@ -76,12 +76,14 @@ pub const LEXICAL: Calibration = Calibration {
 pub const CALIBRATIONS: &[Calibration] = &[
     Calibration {
         model: Some("multilingual-e5-small"),
-        intercept: -44.9,
+        // 0.9 less than fitted: of the questions of other sources in its language, 80 and not 66 % are said to be weak in
+        // `eval/natural/`, of those answered 23 and not 10 %, and 0.5 % are lost.
+        intercept: -45.8,
         cosine_weight: 48.4,
         coverage_weight: 8.7,
         evidence_weight: 1.9,
         is_multilingual: true,
-        min_relevance: 0.12,
+        min_relevance: 0.07,
     },
     Calibration {
         model: Some("wordllama-l2-supercat-256"),
@@ -126,6 +128,11 @@ const FUNCTION_CHARACTERS: &str = "的了是在和与或有也不这那什么怎
 
 static FUNCTION_TERMS: LazyLock<HashSet<TermId>> =
     LazyLock::new(|| analysis::terms(FUNCTION_WORDS).iter().map(|term| term_id(term)).collect());
+
+/// Returns whether a word in lower case is one that nearly every text and question has.
+pub(super) fn is_function_word(word: &str) -> bool {
+    FUNCTION_WORDS.split_whitespace().any(|known| known == word)
+}
 
 /// The words of a query.
 #[derive(Clone, Debug)]

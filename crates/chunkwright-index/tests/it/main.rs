@@ -41,6 +41,7 @@ mod search;
 mod sources;
 mod sparse;
 mod sparse_vectors;
+mod standing;
 mod strace;
 #[path = "../../../chunkwright/tests/it/stride.rs"]
 mod stride;

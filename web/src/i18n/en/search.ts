@@ -196,6 +196,7 @@ export const search = (f: Format) => ({
     sparse: "Sparse",
     late: "Late",
     fused: "Fused",
+    standing: "Standing",
     names: "Name",
     rerank: "Rerank",
     score: "Score",
@@ -212,7 +213,9 @@ export const search = (f: Format) => ({
     use: "use",
     test: "test",
     example: "example",
+    message: "message",
   },
+  standings: { main: "project", test: "test", example: "example", copy: "copy", changes: "change log" },
   units: {
     lexical: "BM25",
     dense: "cosine",

@@ -219,6 +219,7 @@ export const search = (f: Format): Messages["search"] => ({
     sparse: "Sparse",
     late: "Late",
     fused: "Слияние",
+    standing: "Место в проекте",
     names: "Имя",
     rerank: "Реранкер",
     score: "Оценка",
@@ -235,7 +236,9 @@ export const search = (f: Format): Messages["search"] => ({
     use: "использование",
     test: "тест",
     example: "пример",
+    message: "сообщение",
   },
+  standings: { main: "проект", test: "тест", example: "пример", copy: "копия", changes: "история изменений" },
   units: {
     lexical: "BM25",
     dense: "косинус",

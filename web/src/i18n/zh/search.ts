@@ -168,6 +168,7 @@ export const search = (f: Format): Messages["search"] => ({
     sparse: "稀疏",
     late: "迟交互",
     fused: "融合",
+    standing: "在项目中的位置",
     names: "名称",
     rerank: "重排",
     score: "得分",
@@ -184,7 +185,9 @@ export const search = (f: Format): Messages["search"] => ({
     use: "使用",
     test: "测试",
     example: "示例",
+    message: "消息",
   },
+  standings: { main: "项目", test: "测试", example: "示例", copy: "副本", changes: "更新日志" },
   units: {
     lexical: "BM25",
     dense: "余弦",

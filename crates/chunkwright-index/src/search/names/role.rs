@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Kind, Opening, mentions, opening};
 use super::query::{Name, Shape, folded};
+use crate::search::standing::Standing;
 use chunkwright_store::bm25::file_stem;
 
 /// What a chunk is to a name that a query asks for, in the order in which chunks are ranked.
@@ -20,6 +21,8 @@ pub enum Role {
     Title,
     /// It begins the file with that name.
     File,
+    /// It has the string literal that a message in the query was made of.
+    Message,
     /// It is prose or a comment about it.
     Documentation,
     /// It uses it.
@@ -38,6 +41,7 @@ impl Role {
             Self::Declaration => "declaration",
             Self::Title => "title",
             Self::File => "file",
+            Self::Message => "message",
             Self::Documentation => "documentation",
             Self::Use => "use",
             Self::Test => "test",
@@ -45,13 +49,15 @@ impl Role {
         }
     }
 
-    /// The score of the role. The scores of definitions and declarations differ by up to 0.1 from it.
+    /// The score of the role. The scores of definitions and declarations differ by up to 0.1 from it, and that of a message
+    /// is the greatest.
     pub(super) fn score(self) -> f64 {
         match self {
             Self::Definition => 0.9,
             Self::Declaration => 0.8,
             Self::Title => 0.65,
             Self::File => 0.6,
+            Self::Message => 1.0,
             Self::Documentation => 0.45,
             Self::Use => 0.3,
             Self::Test => 0.2,
@@ -68,90 +74,6 @@ const CONTINUED: f64 = 0.55;
 
 /// Score of prose whose title has the name, among other words.
 const TITLED: f64 = 0.5;
-
-/// Where a document stands among those of a project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Main,
-    Test,
-    Example,
-    /// A copy of another project's code, or generated.
-    Copy,
-}
-
-const TESTS: &[&str] = &[
-    "test",
-    "tests",
-    "spec",
-    "specs",
-    "__tests__",
-    "testdata",
-    "fixtures",
-    "e2e",
-    "testsuite",
-    "unittests",
-    "t",
-];
-const EXAMPLES: &[&str] = &[
-    "example",
-    "examples",
-    "demo",
-    "demos",
-    "sample",
-    "samples",
-    "docs_src",
-    "tutorial",
-    "tutorials",
-    "playground",
-    "snippets",
-    "benches",
-    "benchmark",
-    "benchmarks",
-    "doc",
-    "docs",
-    "documentation",
-    "website",
-];
-const COPIES: &[&str] = &[
-    "vendor",
-    "vendored",
-    "third_party",
-    "thirdparty",
-    "node_modules",
-    "dist",
-    "generated",
-    "external",
-    "deps",
-];
-
-impl Place {
-    /// The place of a document, by the names of its folders and file.
-    pub(super) fn of(doc_id: &str) -> Self {
-        let lower = doc_id.to_lowercase();
-        let (folders, file) = lower.rsplit_once('/').unwrap_or(("", &lower));
-        let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
-        let is_in = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));
-        let marks = ["test", "tests", "spec"];
-        let is_marked = |part: &str| marks.contains(&part);
-        // `app.spec.ts`, `test_app.py`, `app_test.go`; `AppTest.java` by its capital.
-        let own = doc_id.rsplit('/').next().unwrap_or(doc_id);
-        let own = own.split_once('.').map_or(own, |(stem, _)| stem);
-        let is_test = file.split('.').skip(1).any(is_marked)
-            || stem.split(['_', '-']).any(is_marked)
-            || ["Test", "Tests", "Spec"].iter().any(|mark| own.ends_with(mark))
-            || stem == "conftest"
-            || folders.split('/').any(|folder| folder.ends_with("tests") || folder.ends_with("-test"));
-        if is_in(COPIES) || file.contains(".min.") {
-            Self::Copy
-        } else if is_in(EXAMPLES) {
-            Self::Example
-        } else if is_test || is_in(TESTS) {
-            Self::Test
-        } else {
-            Self::Main
-        }
-    }
-}
 
 /// The parts of a qualified name.
 pub(super) fn parts(name: &str) -> impl DoubleEndedIterator<Item = &str> {
@@ -209,7 +131,7 @@ fn matched(record: &Record, name: &Name) -> Option<Match> {
 
 /// The role of a chunk for a name, with its score.
 pub(super) fn role(record: &Record, name: &Name) -> Option<(Role, f64)> {
-    let place = Place::of(&record.doc_id);
+    let standing = Standing::of(record);
     if record.symbols.is_none() {
         return prose(record, name);
     }
@@ -228,7 +150,7 @@ pub(super) fn role(record: &Record, name: &Name) -> Option<(Role, f64)> {
             && name.kind.is_some_and(|kind| kind != found.kind.unwrap_or(Kind::Function))
     };
     if let Some(found) = found.filter(|found| !is_other(found)) {
-        return Some(defined(record, name, place, symbol, found));
+        return Some(defined(record, name, standing, symbol, found));
     }
     let is_own = record.section_path.last().is_some_and(|title| parts(title).next_back() == Some(last));
     if symbol.is_some() && is_own {
@@ -237,22 +159,28 @@ pub(super) fn role(record: &Record, name: &Name) -> Option<(Role, f64)> {
     if !mentions(&record.content, &name.last) {
         return None;
     }
-    if place == Place::Main && is_exported(record, &name.last) {
+    if standing == Standing::Main && is_exported(record, &name.last) {
         return Some((Role::Declaration, Role::Declaration.score() - 0.05));
     }
-    let role = match place {
-        Place::Test => Role::Test,
-        Place::Example => Role::Example,
-        Place::Main | Place::Copy => Role::Use,
+    let role = match standing {
+        Standing::Test => Role::Test,
+        Standing::Example => Role::Example,
+        Standing::Main | Standing::Copy | Standing::Changes => Role::Use,
     };
     Some((role, role.score()))
 }
 
 /// The role and score of a chunk that opens a definition or declaration.
-fn defined(record: &Record, name: &Name, place: Place, symbol: Option<Match>, found: Opening) -> (Role, f64) {
+fn defined(
+    record: &Record,
+    name: &Name,
+    standing: Standing,
+    symbol: Option<Match>,
+    found: Opening,
+) -> (Role, f64) {
     let is_stub = [".pyi", ".d.ts", ".d.mts", ".d.cts"].iter().any(|end| record.doc_id.ends_with(end));
     let role = if found.has_body && !is_stub { Role::Definition } else { Role::Declaration };
-    let is_aside = place != Place::Main || symbol.is_some_and(|symbol| symbol.is_in_tests);
+    let is_aside = standing != Standing::Main || symbol.is_some_and(|symbol| symbol.is_in_tests);
     let mut score = if is_aside { ASIDE.min(role.score()) } else { role.score() };
     match (name.kind, found.kind) {
         (Some(wanted), Some(is)) if wanted == is => score += 0.03,
@@ -354,28 +282,4 @@ pub(super) fn file(record: &Record, query: &str, title: &str, is_file: bool) -> 
     let stem = file_stem(own);
     let is_called = [own, stem].iter().any(|name| folded(name) == title);
     (!title.is_empty() && is_called).then_some((Role::File, Role::File.score() - 0.01))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_document_stands_in_the_project_its_tests_or_its_examples() {
-        for (doc_id, place) in [
-            ("src/flask/app.py", Place::Main),
-            ("src/flask/testing.py", Place::Main),
-            ("tests/test_basic.py", Place::Test),
-            ("gin_test.go", Place::Test),
-            ("web/src/app.spec.ts", Place::Test),
-            ("moshi/src/test/java/com/MoshiTest.java", Place::Test),
-            ("src/Latest.java", Place::Main),
-            ("examples/hello/main.rs", Place::Example),
-            ("docs/conf.py", Place::Example),
-            ("vendor/lib/a.c", Place::Copy),
-            ("lib/lodash.min.js", Place::Copy),
-        ] {
-            assert_eq!(Place::of(doc_id), place, "{doc_id}");
-        }
-    }
 }
