@@ -28,7 +28,9 @@ pub(super) fn origin<'a>(content: &'a str, message: &[String]) -> Option<(&'a st
     let of_message = |literal: &'a str| {
         let parts = fixed(literal);
         let count = parts.iter().map(Vec::len).sum::<usize>();
-        let is_telling = |word: &String| word.chars().count() > 1 && !is_function_word(word);
+        let is_telling = |word: &String| {
+            word.contains(analysis::is_unspaced) || word.chars().count() > 1 && !is_function_word(word)
+        };
         let is_origin = (LEAST_WORDS..=message.len()).contains(&count)
             && are_in(&parts, message)
             && parts.iter().flatten().any(is_telling);

@@ -23,7 +23,8 @@ fn words(words: &str) -> HashSet<String> {
     analysis::terms(words).into_iter().collect()
 }
 
-static TESTS: Words = LazyLock::new(|| words("test tests tested testing spec specs fixture тест тесты 测试"));
+static TESTS: Words =
+    LazyLock::new(|| words("test tests tested testing spec specs fixture тест тесты тестировать 测试"));
 
 static EXAMPLES: Words = LazyLock::new(|| {
     words("example sample demo tutorial benchmark пример примеры примере демо бенчмарк 示例 例子 样例 演示")
