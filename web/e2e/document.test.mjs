@@ -872,5 +872,20 @@ test("a hundred thousand chunks scroll without gaps, and the last is found", asy
   await page.waitForURL(/chunk=/u);
   await page.reload();
   await page.locator(".row.selected").getByText("Record 99999").first().waitFor();
+  // A number and a line lead there, by keys and by the address.
+  for (const [typed, chunk, written] of [
+    ["50000", "Record 50000", /chunk=0*c350(?:&|$)/u],
+    [":280001", "Record 70000", /lines=280001(?:&|$)/u],
+  ]) {
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("n");
+    await page.keyboard.type(typed);
+    await page.keyboard.press("Enter");
+    await page.locator(".row.selected").getByText(chunk, { exact: false }).first().waitFor();
+    await page.waitForURL(written);
+    await page.getByRole("row", { selected: true }).getByText(chunk).first().waitFor();
+    await page.reload();
+    await page.locator(".row.selected").getByText(chunk).first().waitFor();
+  }
   await settled(page);
 });

@@ -28,7 +28,7 @@ use crate::generation::{Collection, Generation, GenerationSpec, Model};
 use crate::index::disk::NoDisk;
 use crate::index::{SearchIndex, Selection};
 use crate::list::PageBuilder;
-use crate::list::{ChunkPage, Direction, ListRequest, ListedChunk, SortKey};
+use crate::list::{ChunkPage, Direction, ListRequest, ListedChunk};
 use crate::name::{checked_name, normalized_name, parse_name};
 use crate::overlay::{Overlay, Overlays};
 use crate::past_run::PastRun;
@@ -383,7 +383,7 @@ impl ChunkStore for MemoryStore {
         let mut page = PageBuilder::new(request, generation)?;
         let state = self.read();
         let held = state.held(generation)?;
-        if request.sort == SortKey::Document {
+        if request.is_in_document_order() {
             held.list(&state, request, after, &mut page);
             return Ok(page.finish());
         }

@@ -53,7 +53,7 @@ use crate::filter::Filter;
 use crate::generation::{Collection, Generation, GenerationSpec};
 use crate::index::{Gone, SearchIndex, SharedIndex};
 use crate::list::PageBuilder;
-use crate::list::{ChunkPage, ListRequest, SortKey};
+use crate::list::{ChunkPage, ListRequest};
 use crate::name::{checked_name, normalized_name, parse_name};
 use crate::overlay::{Overlay, Overlays};
 use crate::past_run::PastRun;
@@ -476,7 +476,7 @@ impl ChunkStore for SqliteStore {
         let after = request.position(generation)?;
         let mut page = PageBuilder::new(request, generation)?;
         self.read(|transaction| {
-            if request.sort == SortKey::Document {
+            if request.is_in_document_order() {
                 read::change(transaction, generation)?;
                 return list::in_document_order(transaction, generation, request, after.as_ref(), &mut page);
             }

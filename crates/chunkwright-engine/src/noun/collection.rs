@@ -3,6 +3,7 @@
 use chunkwright_index::{FetchError, PastRun, SearchError, StoreError, folders, normalized_name};
 
 use crate::core::engine::Engine;
+use crate::core::watching::watched;
 use crate::error::Error;
 use crate::noun::snapshot::Snapshot;
 use crate::request::collections::{CollectionStatus, ListedCollection};
@@ -71,7 +72,8 @@ impl Collection {
     /// A collection that does not exist, a store that fails.
     pub fn listed(&self) -> Result<ListedCollection, Error> {
         let name = self.snapshot()?.generation().collection.clone();
-        let found = self.engine.store()?.collection(&name)?.as_ref().and_then(ListedCollection::of);
+        let found = self.engine.store()?.collection(&name)?;
+        let found = found.and_then(|found| ListedCollection::of(&found, &watched(&self.engine)));
         found.ok_or_else(|| StoreError::UnknownCollection { name, known: String::new() }.into())
     }
 

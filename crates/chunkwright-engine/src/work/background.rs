@@ -338,7 +338,7 @@ impl Shared {
             Ok(answer)
         };
         let idle = |is_changed: &dyn Fn() -> bool| self.fill(&served, is_changed);
-        watch::follow(self.collection.engine(), &request.paths, run, idle, |event| {
+        watch::follow(&self.collection, &request.paths, run, idle, |event| {
             match &event {
                 Watched::Run(_) => self.set(IndexState::Ready),
                 Watched::Failed(error) => self.set(IndexState::Failed { message: error.to_string() }),

@@ -48,6 +48,8 @@ pub(super) fn add(resources: Resources) -> Resources {
 struct Listed {
     /// Only collections whose name contains each of these words, whatever the case.
     name: String,
+    /// Only collections that a running process keeps in step with files. They are all on one page.
+    watched: bool,
     /// What they are ordered by.
     sort: CollectionSort,
     /// From which end.
@@ -82,11 +84,12 @@ pub(super) struct DryRun {
 
 async fn list(
     State(app): State<Shared>,
-    Query(Listed { name, sort, direction, limit, cursor }): Query<Listed>,
+    Query(Listed { name, watched, sort, direction, limit, cursor }): Query<Listed>,
     has: Has,
 ) -> Result<Tagged<CollectionPage>, Problem> {
     let page = Page { limit, cursor };
-    let request = ListCollectionsRequest { name, sort, direction, after: page.after(), limit: page.limit()? };
+    let (after, limit) = (page.after(), page.limit()?);
+    let request = ListCollectionsRequest { name, watched, sort, direction, after, limit };
     has.tagged(&app.call(move |engine| engine.list_collections(&request)).await?)
 }
 

@@ -255,8 +255,8 @@ export const collection = (f: Format) => ({
       "Conditions on any field of a record: = != < <= > >=, ^= for a prefix, ~ for a pattern; joined by and, or, not and parentheses",
     clear: "Clear filters",
     sizes: "Show or hide the distribution",
-    loaded: (n: number, total: number) =>
-      n === total ? several(f, n, "# chunk", "# chunks") : `${f.number(n)} of ${f.number(total)} chunks loaded`,
+    goToDocument: "Go to a number or document",
+    goToNumber: "Go to a number",
     marked: (n: number) => several(f, n, "# chunk marked", "# chunks marked"),
     unmark: "Unmark",
     markLoaded: (n: number) => `Mark loaded (${f.number(n)})`,
@@ -278,6 +278,7 @@ export const collection = (f: Format) => ({
   },
   documents: {
     actions: "Actions",
+    goTo: "Go to a name",
     chunksOf: (name: string) => `Show the chunks of ${name}`,
     delete: (name: string) => `Delete ${name}`,
     mark: (name: string) => `Mark ${name}`,

@@ -236,7 +236,8 @@ export const collection = (f: Format): Messages["collection"] => {
         "Условия на любое поле записи: = != < <= > >=, ^= префикс, ~ шаблон; связки and, or, not и скобки",
       clear: "Сбросить фильтр",
       sizes: "Показать или скрыть распределение",
-      loaded: (n, total) => (n === total ? count(n, FORMS.chunk) : `Загружено ${f.number(n)} из ${f.number(total)}`),
+      goToDocument: "К номеру или документу",
+      goToNumber: "К номеру",
       marked: (n) => `Отмечено: ${count(n, FORMS.chunk)}`,
       unmark: "Снять отметки",
       markLoaded: (n) => `Отметить загруженные (${f.number(n)})`,
@@ -257,6 +258,7 @@ export const collection = (f: Format): Messages["collection"] => {
     },
     documents: {
       actions: "Действия",
+      goTo: "К имени",
       chunksOf: (name) => `Показать чанки: ${name}`,
       delete: (name) => `Удалить ${name}`,
       mark: (name) => `Отметить ${name}`,

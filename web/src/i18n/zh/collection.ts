@@ -204,7 +204,8 @@ export const collection = (f: Format): Messages["collection"] => ({
     expressionHint: "可对记录的任意字段设条件：= != < <= > >=，^= 表示前缀，~ 表示模式；用 and、or、not 和括号组合",
     clear: "清除筛选",
     sizes: "显示或隐藏分布",
-    loaded: (n, total) => (n === total ? `${f.number(n)} 个分块` : `已加载 ${f.number(n)} / ${f.number(total)} 个分块`),
+    goToDocument: "转到序号或文档",
+    goToNumber: "转到序号",
     marked: (n) => `已选 ${f.number(n)} 个分块`,
     unmark: "取消选择",
     markLoaded: (n) => `选择已加载的 ${f.number(n)} 个`,
@@ -224,6 +225,7 @@ export const collection = (f: Format): Messages["collection"] => ({
   },
   documents: {
     actions: "操作",
+    goTo: "转到名称",
     chunksOf: (name) => `查看 ${name} 的分块`,
     delete: (name) => `删除 ${name}`,
     mark: (name) => `选择 ${name}`,
