@@ -1,12 +1,13 @@
 import { vitePreprocess } from "@sveltejs/vite-plugin-svelte";
 
-/** Styles by their class, which is short: it stands in every style and in every element. */
+/** Styles by their class, which is as short as can be: it stands in every style and in every element. */
 const styles = new Map();
 function cssHash({ css, hash }) {
-  const name = `s-${hash(css).slice(0, 4)}`;
-  if ((styles.get(name) ?? css) !== css) throw new Error(`two styles have the class ${name}: let it be one digit longer`);
-  styles.set(name, css);
-  return name;
+  const name = (digits) => `_${hash(css).slice(-digits)}`;
+  let digits = 3;
+  while ((styles.get(name(digits)) ?? css) !== css) digits += 1;
+  styles.set(name(digits), css);
+  return name(digits);
 }
 
 /** @type {import("@sveltejs/vite-plugin-svelte").SvelteConfig} */

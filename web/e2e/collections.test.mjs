@@ -71,18 +71,14 @@ test("a collection says which folder is watched for it, until the process that w
   const watcher = spawn(program, ["index", folder, "--watch", ...flags], { stdio: "ignore" });
   try {
     const page = await open(`${server.url}/`);
-    const said = page.getByRole("list", { name: "What to look at" }).getByRole("listitem").filter({ hasText: "Watched" });
+    const said = page
+      .getByRole("list", { name: "What to look at" })
+      .getByRole("listitem")
+      .filter({ hasText: "Watched" });
     await said.getByRole("link", { name: `followed · ${folder}` }).waitFor();
     await accessible(page);
-    await said.getByRole("link").click();
-    await page.getByText(`Watched: ${folder}`).waitFor();
-    await page.goBack();
-    await said.waitFor();
     watcher.kill("SIGKILL");
     await said.waitFor({ state: "detached" });
-    await page.goto(`${server.url}/c/followed`);
-    await page.getByRole("tab", { name: /^Documents/u }).waitFor();
-    assert.equal(await page.getByText("Watched").count(), 0);
     await settled(page);
   } finally {
     watcher.kill("SIGKILL");

@@ -39,7 +39,10 @@ test("who goes through a list asks for each page once, by its cursor", async () 
     await turn();
   }
   assert.equal(asked.length, 100);
-  assert.deepEqual(asked.filter(({ skip }) => skip), []);
+  assert.deepEqual(
+    asked.filter(({ skip }) => skip),
+    [],
+  );
   assert.equal(list.loaded, many.length);
 });
 
@@ -64,10 +67,7 @@ test("a name is found by halves", async () => {
     ["z", 10_000],
   ] as const) {
     const before = asked.length;
-    assert.equal(
-      await list.find(text, (id) => id),
-      row,
-    );
+    assert.equal(await list.find(text, (id) => id), row);
     assert.ok(asked.length - before <= 14, `${asked.length - before} requests for ${text}`);
   }
 });
@@ -100,7 +100,9 @@ test("a count that comes later makes a list longer, not shorter than what is loa
 
 test("a failure ends loading until it is tried again", async () => {
   let fails = true;
-  const list = new Sparse<number>(10, () => (fails ? Promise.reject(new Error("no")) : Promise.resolve({ items: [7] })));
+  const list = new Sparse<number>(10, () =>
+    fails ? Promise.reject(new Error("no")) : Promise.resolve({ items: [7] }),
+  );
   list.look(0, 5);
   await turn();
   assert.ok(list.failure);

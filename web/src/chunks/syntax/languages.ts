@@ -4,22 +4,31 @@ import type { Mode } from "./highlighter.ts";
 
 type Load = () => Promise<unknown>;
 
+const clike =
+  (name: keyof typeof import("./clike.ts")): Load =>
+  async () =>
+    (await import("./clike.ts"))[name];
+const script =
+  (name: "javascript" | "typescript" | "json"): Load =>
+  async () =>
+    (await import("@codemirror/legacy-modes/mode/javascript"))[name];
+
 const LOADERS: Record<string, Load> = {
   bash: async () => (await import("@codemirror/legacy-modes/mode/shell")).shell,
-  c: async () => (await import("@codemirror/legacy-modes/mode/clike")).c,
-  cpp: async () => (await import("@codemirror/legacy-modes/mode/clike")).cpp,
-  csharp: async () => (await import("@codemirror/legacy-modes/mode/clike")).csharp,
-  java: async () => (await import("@codemirror/legacy-modes/mode/clike")).java,
-  kotlin: async () => (await import("@codemirror/legacy-modes/mode/clike")).kotlin,
-  scala: async () => (await import("@codemirror/legacy-modes/mode/clike")).scala,
-  dart: async () => (await import("@codemirror/legacy-modes/mode/clike")).dart,
-  "objective-c": async () => (await import("@codemirror/legacy-modes/mode/clike")).objectiveC,
-  solidity: async () => (await import("@codemirror/legacy-modes/mode/clike")).java,
-  php: async () => (await import("@codemirror/legacy-modes/mode/clike")).java,
-  groovy: async () => (await import("@codemirror/legacy-modes/mode/clike")).java,
-  javascript: async () => (await import("@codemirror/legacy-modes/mode/javascript")).javascript,
-  typescript: async () => (await import("@codemirror/legacy-modes/mode/javascript")).typescript,
-  json: async () => (await import("@codemirror/legacy-modes/mode/javascript")).json,
+  c: clike("c"),
+  cpp: clike("cpp"),
+  csharp: clike("csharp"),
+  java: clike("java"),
+  kotlin: clike("kotlin"),
+  scala: clike("scala"),
+  dart: clike("dart"),
+  "objective-c": clike("objectiveC"),
+  solidity: clike("java"),
+  php: clike("java"),
+  groovy: clike("java"),
+  javascript: script("javascript"),
+  typescript: script("typescript"),
+  json: script("json"),
   css: async () => (await import("@codemirror/legacy-modes/mode/css")).css,
   go: async () => (await import("@codemirror/legacy-modes/mode/go")).go,
   html: async () => (await import("@codemirror/legacy-modes/mode/xml")).html,

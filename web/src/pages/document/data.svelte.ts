@@ -25,12 +25,12 @@ export class DocumentData {
   layout = $state.raw<Layout>();
   chunks = $state.raw<Chunk[]>([]);
   total = $state(0);
+  complete = $state(false);
   /** The chunks at their places, those that have not arrived as well. */
   readonly rows = $derived<Rows>({
     length: this.complete ? this.chunks.length : Math.max(this.total, this.chunks.length),
     at: (position) => this.chunks[position],
   });
-  complete = $state(false);
   failure = $state.raw<unknown>();
   /** What was changed by hand: by the chunk that it is on, and what is on none. */
   overlays = $state.raw(new Map<string, Overlay>());
