@@ -55,8 +55,8 @@ impl Engine {
             Task::Delete { collection: name, request } => {
                 serde_json::to_value(collection(&name).delete(&request)?)
             }
-            Task::Import { collection: name, file } => {
-                serde_json::to_value(collection(&name).import(Path::new(&file))?)
+            Task::Import { collection: name, files } => {
+                serde_json::to_value(collection(&name).import(&files)?)
             }
             Task::Diff { collection: name, request } => {
                 serde_json::to_value(collection(&name).write_planned_diff(&request, result, on_progress)?)
