@@ -40,7 +40,7 @@ impl Drop for Mark {
 }
 
 /// Marks that this process watches `paths` for a collection. `None` where nothing can be written beside the store, or the
-/// caller passed in the store: the watch goes on without.
+/// caller passed in the store; the folders are watched all the same.
 pub(crate) fn mark(engine: &Engine, collection: &str, paths: &[PathBuf]) -> Option<Mark> {
     let folder = folder(engine)?;
     let paths = paths.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));

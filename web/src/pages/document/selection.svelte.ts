@@ -92,8 +92,10 @@ export class Selection {
     });
   }
 
+  /** Leaves the address to what is written to it now. */
   stop(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Selects a chunk; `views` are those that scroll to it. */
