@@ -1,7 +1,6 @@
 //! Tasks: changes as values, which jobs store and processes send to each other.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use chunkwright_index::Progress;
 use chunkwright_source::{Input, NewSource};
