@@ -174,6 +174,7 @@ impl Error {
             | Self::OtherConfiguration { .. }
             | Self::NotPrunable { .. }
             | Self::NoResult { .. }
+            | Self::RunInProgress { .. }
             | Self::TooManyQuestions { .. } => Code::CONFLICT,
             Self::NoCollections => Code::UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. }
@@ -259,7 +260,8 @@ fn of_store(error: &StoreError) -> Code {
         StoreError::CollectionName { .. }
         | StoreError::MalformedCursor { .. }
         | StoreError::OtherCursor { .. } => Code::INVALID_REQUEST,
-        StoreError::OtherModel { .. }
+        StoreError::NameTaken { .. }
+        | StoreError::OtherModel { .. }
         | StoreError::OtherDimension { .. }
         | StoreError::OtherVectors { .. } => Code::CONFLICT,
         _ => Code::STORE_FAILED,
@@ -278,6 +280,8 @@ fn of_mirror(error: &MirrorError) -> Code {
         MirrorError::Remote { .. } => Code::FORBIDDEN,
         MirrorError::Cancelled => Code::CANCELLED,
         MirrorError::Address { .. }
+        | MirrorError::Line { .. }
+        | MirrorError::EmptyList { .. }
         | MirrorError::Private { .. }
         | MirrorError::Twice { .. }
         | MirrorError::Watched { .. } => Code::INVALID_REQUEST,

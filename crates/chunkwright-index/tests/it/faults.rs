@@ -62,6 +62,7 @@ impl GenerationStore for Failing {
         switch(generation: &Generation) -> ();
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
+        rename(from: &str, to: &str) -> ();
     }
 }
 
