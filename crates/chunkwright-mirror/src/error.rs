@@ -40,7 +40,7 @@ pub enum MirrorError {
     },
     /// An address, or a list of some, that is to be watched.
     #[error(
-        "`{address}` names pages, which have no events to watch; run `chunkwright index` again when it may have changed: only what changed is fetched"
+        "`{address}` is no folder, so it has no events to watch; run `chunkwright index` again when it may have changed: only what changed is fetched"
     )]
     Watched {
         /// The address.

@@ -150,7 +150,7 @@ fn a_file_of_addresses_is_a_list_only_if_it_is_given_as_one() {
     let document = index(&["pages.txt", "--collection", "other"]);
     assert_eq!((document.code, counts(&document)[0]), (0, 1), "{document:?}");
     let wrong = index(&["--urls", "notes/c.md"]);
-    assert!(wrong.code == 2 && wrong.stderr.contains("line 1 of `notes/c.md`"), "{wrong:?}");
+    assert!(wrong.code == 2 && wrong.stderr.contains("line 3 of `notes/c.md`"), "{wrong:?}");
     let watched = index(&["--urls", "pages.txt", "--watch"]);
     assert!(watched.code == 2 && watched.stderr.contains("cannot be used with"), "{watched:?}");
 }

@@ -260,7 +260,7 @@ fn source_code_by_symbols_and_lines() {
     assert_ne!(field(&by_paragraphs, "chunk_id"), field(&unknown, "chunk_id"));
     let as_text = chunks(&format!("{file}unknown_files = \"text\"\n"), "src/a.unknown", &lines);
     assert_eq!(field(&as_text, "chunk_id"), field(&by_paragraphs, "chunk_id"));
-    for known in ["notes.txt", "LICENSE", ".hidden", "a.md"] {
+    for known in ["notes.txt", "LICENSE", "a.md"] {
         let ids = |file: &str| field(&chunks(file, known, &lines), "chunk_id").join(" ");
         assert_eq!(ids(file), ids("preset = \"code\"\n"), "{known}");
     }

@@ -34,9 +34,8 @@ impl Snapshot {
         let (mut counts, mut queries, mut since) = (HashMap::<ChunkId, Count>::new(), 0, None);
         log.each(|query| {
             since.get_or_insert_with(|| query.at.clone());
-            let is_of = |until: &Option<String>| until.as_ref().is_none_or(|until| query.at <= *until);
-            let then = names.iter().find(|(_, until)| is_of(until)).map(|(name, _)| name);
-            let Some(chunks) = then.and_then(|name| query.call.chunks.get(name)) else { return };
+            let mut then = names.iter().filter(|name| name.may_be_at(&query.at));
+            let Some(chunks) = then.find_map(|then| query.call.chunks.get(&then.name)) else { return };
             queries += 1;
             for id in chunks {
                 let count = counts.entry(*id).or_default();

@@ -59,17 +59,33 @@ pub(crate) fn pending(engine: &Engine) -> Vec<Rename> {
     all
 }
 
-/// The names of a collection, each with the time until which it had it; the last is today's and has none.
-pub(crate) fn names(engine: &Engine, now: &str) -> Vec<(String, Option<String>)> {
+/// A name of a collection, and when it had it: from one rename to the next, ISO 8601 in whole seconds.
+pub(crate) struct NameThen {
+    pub(crate) name: String,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+impl NameThen {
+    /// Returns whether the collection may have had the name at a time: in the second of a rename it had both.
+    pub(crate) fn may_be_at(&self, at: &str) -> bool {
+        self.since.as_deref().is_none_or(|since| since <= at)
+            && self.until.as_deref().is_none_or(|until| at <= until)
+    }
+}
+
+/// The names that the collection called `now` has had, the last first.
+pub(crate) fn names(engine: &Engine, now: &str) -> Vec<NameThen> {
     let all: Vec<Rename> = state_file::read(engine, FILE);
-    let mut names = vec![(now.to_owned(), None)];
-    let mut name = now;
-    for rename in all.iter().rev().filter(|rename| !rename.pending) {
-        if rename.to == name {
-            name = &rename.from;
-            names.insert(0, (name.to_owned(), Some(rename.at.clone())));
+    let mut name = NameThen { name: now.to_owned(), since: None, until: None };
+    let mut names = Vec::new();
+    for rename in all.into_iter().rev().filter(|rename| !rename.pending) {
+        if rename.to == name.name {
+            let before = NameThen { name: rename.from, since: None, until: Some(rename.at.clone()) };
+            names.push(NameThen { since: Some(rename.at), ..std::mem::replace(&mut name, before) });
         }
     }
+    names.push(name);
     names
 }
 

@@ -137,8 +137,9 @@ fn a_renamed_collection_has_its_new_name_for_other_clients_and_so_have_its_point
         assert_eq!(other.texts(&behind, &json!({"source_file": "vectors/章/01.md"})), ["Before."]);
         assert!(other.texts(&name, &json!({"course_id": {"$ne": "vectors"}})).is_empty());
         // A switch goes on renaming.
-        write(store, "c", "Later.");
-        assert_eq!(other.texts(&name, &json!({"enabled": true})), ["Later."]);
+        let before = store.open(&format!("course_vectors@{number}")).unwrap();
+        store.switch(&before).unwrap();
+        assert_eq!(other.texts(&name, &json!({"enabled": true})), ["Before."]);
         assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
         store.remove(&store.open("course_vectors").unwrap()).unwrap();
         assert!(other.names().is_empty());
