@@ -115,7 +115,11 @@ impl Error {
             },
             Self::Import { error, .. } => match &**error {
                 ImportError::Store(error) => of_store(error),
-                ImportError::Hides { .. } | ImportError::SameId { .. } => Code::CONFLICT,
+                ImportError::Hides { .. }
+                | ImportError::SameId { .. }
+                | ImportError::Twice { .. }
+                | ImportError::Busy { .. }
+                | ImportError::Unproved { .. } => Code::CONFLICT,
                 _ => Code::INVALID_REQUEST,
             },
             Self::Changed { .. } => Code::CHANGED,

@@ -84,12 +84,12 @@ pub enum Task {
         /// Its new name.
         request: RenameRequest,
     },
-    /// Read records of a file into a collection.
+    /// Read records of files into a collection.
     Import {
         /// The collection.
         collection: String,
-        /// The file.
-        file: PathBuf,
+        /// The files.
+        files: Vec<PathBuf>,
     },
     /// Forget vectors of texts that no chunk has, and all notes.
     ClearCache,
@@ -234,7 +234,7 @@ impl Task {
                 paths.iter_mut().chain(root).chain(moved_from).chain(exclude).collect()
             }
             Self::Delete { request, .. } => request.paths_mut().collect(),
-            Self::Import { file, .. } => vec![file],
+            Self::Import { files, .. } => files.iter_mut().collect(),
             Self::Evaluate { paths, request } => paths.iter_mut().chain(request.paths_mut()).collect(),
             Self::Amend { .. }
             | Self::SetBoundary { .. }
