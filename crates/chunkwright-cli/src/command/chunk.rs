@@ -132,7 +132,7 @@ impl Chunk {
         let fields = output.fields().cloned();
         let (mut read, mut chunks) = (0, 0);
         if look == Look::Lists {
-            return self.lists(documents, output, progress);
+            return lists(documents, output, progress);
         }
         if look == Look::Lines {
             let request = self.how();
@@ -171,43 +171,6 @@ impl Chunk {
             output.bytes(page::foot()?.as_bytes())?;
         }
         output.end_list()?;
-        output.finish()?;
-        Ok((read, chunks))
-    }
-
-    /// Writes the chunks of all documents, then their summaries. Returns the numbers of documents and chunks.
-    fn lists(
-        &self,
-        documents: &mut Documents,
-        mut output: Output,
-        progress: &Progress,
-    ) -> Result<(usize, usize)> {
-        let fields = output.fields().cloned();
-        let lines = |records: &[Record]| {
-            let mut bytes = Vec::new();
-            for record in records {
-                add_json_line(record, fields.as_ref(), &mut bytes).expect("a record of plain values is JSON");
-            }
-            bytes
-        };
-        let (mut read, mut chunks, mut begun, mut summaries) = (0, 0, false, Vec::new());
-        output.bytes(b"{\"chunks\":[\n")?;
-        documents.chunk(
-            ChunkRequest { summaries: true },
-            |cut| (cut.chunks.len(), lines(&cut.chunks), lines(&cut.summaries)),
-            |(_, chunks, summaries)| chunks.len() + summaries.len(),
-            |cut| {
-                progress.advance(1);
-                let Some((number, records, of_code)) = cut else { return Ok(()) };
-                read += 1;
-                chunks += number;
-                summaries.extend(of_code);
-                listed(&mut output, &records, &mut begun)
-            },
-        )?;
-        output.bytes(b"],\"summaries\":[\n")?;
-        listed(&mut output, &summaries, &mut false)?;
-        output.bytes(b"]}\n")?;
         output.finish()?;
         Ok((read, chunks))
     }
@@ -264,13 +227,12 @@ impl Chunk {
     fn results(&self, global: &Global, format: Option<ChunkFormat>) -> Result<Destination> {
         let (general, fields) = match format {
             None => (None, self.fields.clone()),
-            Some(ChunkFormat::Jsonl) => (Some(Format::Jsonl), self.fields.clone()),
+            Some(ChunkFormat::Jsonl | ChunkFormat::Lists) => (Some(Format::Jsonl), self.fields.clone()),
             Some(ChunkFormat::Json) => (Some(Format::Json), self.fields.clone()),
             Some(ChunkFormat::Text) => (Some(Format::Text), self.fields.clone()),
             Some(ChunkFormat::Html) if self.fields.fields.is_some() => {
                 return Err(anyhow!("`--fields` picks columns; the page shows all of a chunk"));
             }
-            Some(ChunkFormat::Lists) => (Some(Format::Jsonl), self.fields.clone()),
             // These formats have their own bytes; the table selects the fields.
             Some(ChunkFormat::Html | ChunkFormat::Parquet | ChunkFormat::Csv) => {
                 (Some(Format::Jsonl), FieldFlags::default())
@@ -293,6 +255,42 @@ enum Look {
     Table,
     /// A part of the page.
     Page,
+}
+
+/// Writes the chunks of all documents, then their summaries. Returns the numbers of documents and chunks.
+fn lists(
+    documents: &mut Documents,
+    mut output: Output,
+    progress: &Progress,
+) -> Result<(usize, usize)> {
+    let fields = output.fields().cloned();
+    let lines = |records: &[Record]| {
+        let mut bytes = Vec::new();
+        for record in records {
+            add_json_line(record, fields.as_ref(), &mut bytes).expect("a record of plain values is JSON");
+        }
+        bytes
+    };
+    let (mut read, mut chunks, mut begun, mut summaries) = (0, 0, false, Vec::new());
+    output.bytes(b"{\"chunks\":[\n")?;
+    documents.chunk(
+        ChunkRequest { summaries: true },
+        |cut| (cut.chunks.len(), lines(&cut.chunks), lines(&cut.summaries)),
+        |(_, chunks, summaries)| chunks.len() + summaries.len(),
+        |cut| {
+            progress.advance(1);
+            let Some((number, records, of_code)) = cut else { return Ok(()) };
+            read += 1;
+            chunks += number;
+            summaries.extend(of_code);
+            listed(&mut output, &records, &mut begun)
+        },
+    )?;
+    output.bytes(b"],\"summaries\":[\n")?;
+    listed(&mut output, &summaries, &mut false)?;
+    output.bytes(b"]}\n")?;
+    output.finish()?;
+    Ok((read, chunks))
 }
 
 /// Writes lines of JSON as elements of a list, which `begun` says has some.
