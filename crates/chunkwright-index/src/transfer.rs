@@ -20,7 +20,7 @@ use chunkwright::Record;
 use chunkwright_models::{TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
-pub use import::{ImportError, ImportFailure, ImportOptions, Imported, RowFile, import};
+pub use import::{FileRows, ImportError, ImportFailure, ImportOptions, Imported, RowFile, import};
 pub use lines::{MAX_LINE, lines};
 
 use chunkwright_store::StoreError;

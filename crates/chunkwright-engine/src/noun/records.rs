@@ -7,7 +7,7 @@ use std::path::Path;
 
 use chunkwright::Record;
 use chunkwright_arrow::{ExportRow, Reader};
-use chunkwright_index::transfer::{self, ImportError, Row, RowAt, RowFile};
+use chunkwright_index::transfer::{self, FileRows, ImportError, Row, RowAt, RowFile};
 
 use crate::error::Error;
 
@@ -19,9 +19,6 @@ const PARQUET: &[u8] = b"PAR1";
 
 /// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
-
-/// The rows of a file.
-pub(crate) type Rows = Box<dyn Iterator<Item = Result<(RowAt, Row), ImportError>>>;
 
 /// A file of records, JSON Lines or Parquet.
 pub(crate) struct RecordFile<'a> {
@@ -37,7 +34,7 @@ impl<'a> RecordFile<'a> {
 }
 
 impl RowFile for RecordFile<'_> {
-    fn rows(&self) -> Result<Rows, ImportError> {
+    fn rows(&self) -> Result<FileRows<'_>, ImportError> {
         rows(self.path, self.is_parquet)
     }
 }
@@ -94,7 +91,7 @@ pub(crate) fn records(path: &Path) -> Result<Vec<Record>, Error> {
 }
 
 /// Opens a file to read its rows.
-fn rows(path: &Path, is_parquet: bool) -> Result<Rows, ImportError> {
+fn rows(path: &Path, is_parquet: bool) -> Result<FileRows<'static>, ImportError> {
     let unreadable = |reason: String| ImportError::Unreadable { at: None, reason };
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
     if !is_parquet {

@@ -72,8 +72,11 @@ pub trait RowFile: Sync {
     /// # Errors
     ///
     /// A file that cannot be read, or holds something else.
-    fn rows(&self) -> Result<Box<dyn Iterator<Item = Result<(RowAt, Row), ImportError>> + '_>, ImportError>;
+    fn rows(&self) -> Result<FileRows<'_>, ImportError>;
 }
+
+/// The rows of a file, read one after the other.
+pub type FileRows<'a> = Box<dyn Iterator<Item = Result<(RowAt, Row), ImportError>> + 'a>;
 
 /// An import that failed.
 #[derive(Debug, thiserror::Error)]

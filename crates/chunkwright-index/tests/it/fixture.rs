@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
-use chunkwright_index::transfer::{ImportError, Row, RowAt, RowFile};
+use chunkwright_index::transfer::{FileRows, ImportError, Row, RowAt, RowFile};
 use chunkwright_index::{
     Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, STORES, SearchOptions,
     Store, StoreLocation, analysis, search,
@@ -22,7 +22,7 @@ use crate::kinds;
 pub(crate) struct Lines(pub(crate) Vec<Row>);
 
 impl RowFile for Lines {
-    fn rows(&self) -> Result<Box<dyn Iterator<Item = Result<(RowAt, Row), ImportError>> + '_>, ImportError> {
+    fn rows(&self) -> Result<FileRows<'_>, ImportError> {
         let row = |(index, row)| Ok((RowAt { unit: "line", number: index + 1 }, row));
         Ok(Box::new(self.0.iter().cloned().enumerate().map(row)))
     }

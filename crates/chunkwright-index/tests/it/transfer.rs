@@ -31,6 +31,14 @@ pub(crate) fn rows(store: &dyn Store, vectors: Vectors) -> Vec<Row> {
     rows
 }
 
+/// Rows as they are whenever their documents were written.
+fn without_versions(mut rows: Vec<Row>) -> Vec<Row> {
+    for document in rows.iter_mut().filter_map(|row| row.document.as_mut()) {
+        document.info.version = 0;
+    }
+    rows
+}
+
 pub(crate) fn import(store: &dyn Store, rows: Vec<Row>) -> Result<Imported, ImportError> {
     import_by(store, rows, &|_| None)
 }
@@ -76,13 +84,6 @@ fn what_is_exported_is_the_same_collection_where_it_is_imported() {
             let imported = import(&*store, read()).unwrap();
             assert_eq!((imported.documents, imported.rebuilt), (6, 0));
             assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
-            let without_versions = |rows: Vec<Row>| -> Vec<Row> {
-                let plain = |mut row: Row| {
-                    row.document.iter_mut().for_each(|document| document.info.version = 0);
-                    row
-                };
-                rows.into_iter().map(plain).collect()
-            };
             assert_eq!(
                 without_versions(rows(&*store, Vectors::Moved)),
                 without_versions(before.clone()),
@@ -255,7 +256,8 @@ fn shards_come_in_side_by_side_as_one_file_would() {
         import(&*whole, all.clone()).unwrap();
         let imported = import_files(&*store, &shards(), &|_| None).unwrap();
         assert_eq!((imported.documents, imported.chunks), (5, all.len()), "{kind}");
-        assert_eq!(rows(&*store, Vectors::Moved), rows(&*whole, Vectors::Moved), "{kind}");
+        let [one, many] = [&whole, &store].map(|store| without_versions(rows(&**store, Vectors::Moved)));
+        assert!(one == many, "{kind}");
         assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "{kind}");
         assert_eq!(import_files(&*store, &shards(), &|_| None).unwrap().unchanged, 5, "{kind}");
     });

@@ -54,7 +54,7 @@ impl Proof {
         }
         let notes = first.document.as_ref().map_or("", |document| &document.notes);
         let cut = (first.record.strategy_version.clone(), [&first.record.config_hash, notes].concat());
-        self.is_cut_by(at, &doc_id, cut)?;
+        self.is_cut_by(at, &doc_id, &cut)?;
         for overlay in rows.iter().flat_map(|(_, row)| row.overlays.clone()) {
             let is_named = overlay.chunk_id.parse::<ChunkId>().is_ok()
                 && (overlay.doc_id.is_empty() || is_doc_id(&overlay.doc_id));
@@ -84,7 +84,7 @@ impl Proof {
     /// Joins this with what was found in another file.
     pub(super) fn join(&mut self, other: Self) -> Result<(), ImportError> {
         let Some(first) = other.documents.first() else { return Ok(()) };
-        self.is_cut_by(first.at, &first.doc_id, other.cut.unwrap_or_default())?;
+        self.is_cut_by(first.at, &first.doc_id, &other.cut.unwrap_or_default())?;
         match (&self.model, &other.model) {
             (Some(known), Some(found)) if known != found => {
                 return Err(not_of(first.at, &first.doc_id, "model", of_model(known)));
@@ -112,12 +112,12 @@ impl Proof {
     }
 
     /// Checks that all documents are cut in one way.
-    fn is_cut_by(&mut self, at: RowAt, doc_id: &str, cut: (String, String)) -> Result<(), ImportError> {
+    fn is_cut_by(&mut self, at: RowAt, doc_id: &str, cut: &(String, String)) -> Result<(), ImportError> {
         let expected = self.cut.get_or_insert_with(|| cut.clone());
-        if cut == *expected {
+        if cut == expected {
             return Ok(());
         }
-        let [found, expected] = [&cut, &*expected].map(|(version, config)| format!("{version} {config}"));
+        let [found, expected] = [cut, &*expected].map(|(version, config)| format!("{version} {config}"));
         Err(ImportError::Mixed { at, doc_id: doc_id.to_owned(), found, expected })
     }
 
