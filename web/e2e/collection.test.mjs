@@ -539,6 +539,29 @@ test("a job that another client began is seen, and what it did is shown", async 
   await settled(page);
 });
 
+test("a collection is renamed and keeps what it has, and a name that is taken is refused", async () => {
+  await put("before", [["a.md", "# A\n\nText.\n"]]);
+  await put("taken", [["a.md", "# A\n\nText.\n"]]);
+  const page = await open(`${server.url}/c/before`, { expects: [/409/u] });
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  const dialog = page.getByRole("dialog");
+  const button = dialog.getByRole("button", { name: "Rename" });
+  assert.equal(await button.isDisabled(), true);
+  await accessible(page);
+  await dialog.getByRole("textbox").fill("taken");
+  await button.click();
+  await dialog.getByText(/there is a collection `taken` already/u).waitFor();
+  await dialog.getByRole("textbox").fill("章节");
+  await button.click();
+  await page.getByText("before is now 章节.").waitFor();
+  await page.getByRole("heading", { level: 1, name: "章节" }).waitFor();
+  const names = (await api("collections")).collections.map(({ collection }) => collection);
+  assert.equal(names.includes("章节"), true);
+  assert.equal(names.includes("before"), false);
+  await settled(page);
+});
+
 test("a collection is deleted only when its name is typed", async () => {
   await put("gone", [["a.md", "# A\n\nText.\n"]]);
   const page = await open(`${server.url}/c/gone`);

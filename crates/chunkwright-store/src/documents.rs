@@ -167,7 +167,8 @@ mod tests {
     #[test]
     fn documents_are_counted_once_for_each_change_and_pattern() {
         let totals = Totals::default();
-        let generation = Generation { collection: "c".into(), number: 1, spec: GenerationSpec::default() };
+        let generation =
+            Generation { collection: "c".into(), number: 1, spec: GenerationSpec::default(), stored: None };
         let glob = Glob::new("a/*").expect("a glob");
         let counts = Cell::new(0);
         let get = |change, source, total| {

@@ -376,6 +376,14 @@ impl GenerationStore for SqliteStore {
         }
         Ok(())
     }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        let (from, to) = (checked_name(from)?, checked_name(to)?);
+        let from = self.open(&from)?.collection;
+        self.write_with(|transaction| collections::rename(transaction, &from, &to))?;
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
 }
 
 impl DocumentStore for SqliteStore {

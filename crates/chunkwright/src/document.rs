@@ -50,6 +50,7 @@ pub struct Document {
     language: Option<&'static str>,
     comment: (&'static str, &'static str),
     is_unparsed: bool,
+    is_text: bool,
     lines: LineIndex,
     /// Whether some line ends with something other than LF.
     has_cr: bool,
@@ -434,6 +435,11 @@ impl Document {
     /// Whether this is source code whose structure is not known.
     pub fn is_unparsed(&self) -> bool {
         self.is_unparsed
+    }
+
+    /// Whether it was read as plain text.
+    pub(crate) fn is_text(&self) -> bool {
+        self.is_text
     }
 
     /// The innermost section around byte `at` that begins before it: of source code perhaps a function

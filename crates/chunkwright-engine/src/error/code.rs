@@ -178,6 +178,7 @@ impl Error {
             | Self::OtherConfiguration { .. }
             | Self::NotPrunable { .. }
             | Self::NoResult { .. }
+            | Self::RunInProgress { .. }
             | Self::TooManyQuestions { .. } => Code::CONFLICT,
             Self::NoCollections => Code::UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. }
@@ -263,7 +264,8 @@ fn of_store(error: &StoreError) -> Code {
         StoreError::CollectionName { .. }
         | StoreError::MalformedCursor { .. }
         | StoreError::OtherCursor { .. } => Code::INVALID_REQUEST,
-        StoreError::OtherModel { .. }
+        StoreError::NameTaken { .. }
+        | StoreError::OtherModel { .. }
         | StoreError::OtherDimension { .. }
         | StoreError::OtherVectors { .. } => Code::CONFLICT,
         _ => Code::STORE_FAILED,
@@ -282,6 +284,8 @@ fn of_mirror(error: &MirrorError) -> Code {
         MirrorError::Remote { .. } => Code::FORBIDDEN,
         MirrorError::Cancelled => Code::CANCELLED,
         MirrorError::Address { .. }
+        | MirrorError::Line { .. }
+        | MirrorError::EmptyList { .. }
         | MirrorError::Private { .. }
         | MirrorError::Twice { .. }
         | MirrorError::Watched { .. } => Code::INVALID_REQUEST,

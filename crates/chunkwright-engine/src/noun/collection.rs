@@ -25,9 +25,14 @@ impl Engine {
         Collection::new(self.clone(), name.as_ref())
     }
 
-    /// The collection named in the settings.
+    /// The collection named in the settings, by its name now where it was renamed since the engine was opened.
     pub fn default_collection(&self) -> Collection {
-        self.collection(&self.settings().collection)
+        self.collection(self.default_name())
+    }
+
+    /// The name of the [default collection](Self::default_collection).
+    pub fn default_name(&self) -> String {
+        self.name_now(&self.settings().collection)
     }
 }
 
@@ -39,6 +44,12 @@ impl Collection {
     /// The name of the collection, or `NAME@N` for one generation of it, in Unicode's normalization form C.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The collection by its name now, where it was renamed since the engine was opened.
+    #[must_use]
+    pub fn now(&self) -> Self {
+        self.engine.collection(self.engine.name_now(&self.name))
     }
 
     /// The engine of the collection.

@@ -64,6 +64,25 @@ impl Default for ListCollectionsRequest {
     }
 }
 
+/// The name that a collection is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RenameRequest {
+    /// Its new name, which no other collection has.
+    pub name: String,
+}
+
+/// A collection that was given another name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RenamedCollection {
+    /// Its name now.
+    pub collection: String,
+    /// Its name before.
+    pub before: String,
+}
+
 /// Some collections of the store.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::request::amend::AmendRequest;
 use crate::request::boundary::BoundaryRequest;
+use crate::request::collections::RenameRequest;
 use crate::request::diff::PlannedDiffRequest;
 use crate::request::evaluate::EvaluateRequest;
 use crate::request::generations::{DeleteRequest, PruneRequest};
@@ -74,6 +75,14 @@ pub enum Task {
         collection: String,
         /// Which of them.
         request: DeleteRequest,
+    },
+    /// Give the collection another name. Only processes send it to each other.
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Rename {
+        /// The collection.
+        collection: String,
+        /// Its new name.
+        request: RenameRequest,
     },
     /// Read records of files into a collection.
     Import {
@@ -155,6 +164,7 @@ impl Task {
             | Self::SetBoundary { collection, .. }
             | Self::Prune { collection, .. }
             | Self::Delete { collection, .. }
+            | Self::Rename { collection, .. }
             | Self::Import { collection, .. }
             | Self::Diff { collection, .. } => Some(collection),
             Self::ClearCache | Self::Evaluate { .. } => None,
@@ -171,6 +181,7 @@ impl Task {
             Self::SetBoundary { .. } => "set_boundary",
             Self::Prune { .. } => "prune",
             Self::Delete { .. } => "delete",
+            Self::Rename { .. } => "rename",
             Self::Import { .. } => "import",
             Self::ClearCache => "clear_cache",
             Self::Diff { .. } => "diff",
@@ -228,6 +239,7 @@ impl Task {
             Self::Amend { .. }
             | Self::SetBoundary { .. }
             | Self::Prune { .. }
+            | Self::Rename { .. }
             | Self::Diff { .. }
             | Self::ClearCache => Vec::new(),
         }

@@ -54,6 +54,9 @@ impl Engine {
             Task::Delete { collection: name, request } => {
                 serde_json::to_value(collection(&name).delete(&request)?)
             }
+            Task::Rename { collection: name, request } => {
+                serde_json::to_value(collection(&name).rename(&request)?)
+            }
             Task::Import { collection: name, files } => {
                 serde_json::to_value(collection(&name).import(&files)?)
             }

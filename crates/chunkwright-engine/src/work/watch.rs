@@ -69,7 +69,18 @@ impl Indexer {
         on_progress: &dyn Fn(Progress<'_>),
         on_event: impl FnMut(Watched) -> Result<(), E>,
     ) -> Result<(), E> {
-        follow(self.collection(), &self.request().paths, || self.run(on_progress), |_| Ok(None), on_event)
+        if let Some(list) = self.request().urls.first() {
+            let address = list.display().to_string();
+            return Err(Error::from(MirrorError::Watched { address }).into());
+        }
+        let run = || {
+            let now = self.collection().now();
+            if now.name() == self.collection().name() {
+                return self.run(on_progress);
+            }
+            now.index(self.request().clone(), on_progress)
+        };
+        follow(self.collection(), &self.request().paths, run, |_| Ok(None), on_event)
     }
 }
 
@@ -87,9 +98,10 @@ impl Collection {
     ) -> Result<(), E> {
         let run = || {
             let own = self.engine();
-            let planned = self.plan_in_force()?;
+            let now = self.now();
+            let planned = now.plan_in_force()?;
             let engine = planned.map_or_else(|| own.clone(), |plan| own.with(plan, own.cancel_flag()));
-            engine.collection(self.name()).index(request.clone(), &|_| {})
+            engine.collection(now.name()).index(request.clone(), &|_| {})
         };
         follow(self, &request.paths, run, |_| Ok(None), on_event)
     }

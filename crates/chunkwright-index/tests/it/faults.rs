@@ -64,6 +64,7 @@ impl GenerationStore for Failing {
         switch(generation: &Generation) -> ();
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
+        rename(from: &str, to: &str) -> ();
     }
 }
 

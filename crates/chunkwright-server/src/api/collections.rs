@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
-    CollectionPage, CollectionSort, DeleteRequest, Deleted, Direction, Engine, ListCollectionsRequest,
-    ListedCollection,
+    CollectionPage, CollectionSort, DeleteRequest, Deleted, Direction, Engine, Error, ListCollectionsRequest,
+    ListedCollection, RenameRequest, RenamedCollection,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answer, OfCollection, Page};
 use crate::answer::{Has, Tagged};
 use crate::app::Shared;
-use crate::extract::{Path, Query};
+use crate::extract::{Body, Path, Query};
 use crate::openapi::{Method, Operation, Resources};
 use crate::problem::Problem;
 
@@ -35,11 +35,17 @@ pub(super) fn add(resources: Resources) -> Resources {
         "delete_collection",
         "Removes a collection with all generations and changes made by hand.",
     );
-    resources.add("collections", &of_all, list).add("collections", &of_one, get).add(
-        "collections",
-        &delete,
-        remove,
-    )
+    let patch = Operation::admin(
+        Method::Patch,
+        "/api/v1/collections/{collection}",
+        "rename_collection",
+        "Gives a collection another name; everything that belongs to it stays with it.",
+    );
+    resources
+        .add("collections", &of_all, list)
+        .add("collections", &of_one, get)
+        .add("collections", &patch, rename)
+        .add("collections", &delete, remove)
 }
 
 /// Which collections are listed.
@@ -99,6 +105,17 @@ async fn get(
     has: Has,
 ) -> Result<Tagged<ListedCollection>, Problem> {
     has.tagged(&app.call(move |engine| engine.collection(collection).listed()).await?)
+}
+
+async fn rename(
+    State(app): State<Shared>,
+    Path(OfCollection { collection }): Path<OfCollection>,
+    Body(request): Body<RenameRequest>,
+) -> Answer<RenamedCollection> {
+    if let Some(busy) = [&collection, &request.name].into_iter().find(|name| app.jobs.is_busy(name)) {
+        return Err(Error::RunInProgress { collection: busy.clone() }.into());
+    }
+    Ok(Json(app.call(move |engine| engine.collection(collection).rename(&request)).await?))
 }
 
 async fn remove(

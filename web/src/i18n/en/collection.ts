@@ -220,6 +220,15 @@ export const collection = (f: Format) => ({
     done: "The collection is cut anew.",
     background: "You may close this; the job goes on.",
   },
+  rename: {
+    open: "Rename",
+    title: (name: string) => `Rename ${name}`,
+    text: "Its documents, runs and edits by hand stay with it, and nothing is read or embedded again. Links to this name and programs that ask for it find it no longer.",
+    name: "New name",
+    hint: "Letters and digits of any script, “-”, “_” and “.”",
+    run: "Rename",
+    done: (before: string, name: string) => `${before} is now ${name}.`,
+  },
   remove: {
     open: "Delete collection",
     title: (name: string) => `Delete ${name}?`,

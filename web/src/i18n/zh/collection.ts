@@ -182,6 +182,15 @@ export const collection = (f: Format): Messages["collection"] => ({
     done: "集合已重新切分。",
     background: "可以关闭此窗口，任务会继续进行。",
   },
+  rename: {
+    open: "重命名",
+    title: (name) => `重命名 ${name}`,
+    text: "文档、运行记录和人工修改都随集合保留，不会重新读取或嵌入。指向旧名称的链接和使用旧名称的程序将找不到它。",
+    name: "新名称",
+    hint: "任何文字的字母和数字，以及“-”“_”“.”",
+    run: "重命名",
+    done: (before, name) => `${before} 现在名为 ${name}。`,
+  },
   remove: {
     open: "删除集合",
     title: (name) => `删除 ${name}？`,
