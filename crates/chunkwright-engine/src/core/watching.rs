@@ -70,7 +70,7 @@ pub(crate) fn watched(engine: &Engine) -> BTreeMap<String, Vec<String>> {
     for path in folder(engine).iter().flat_map(|folder| marks(folder)) {
         let Some(Marked { collection, paths }) = read(&path) else { continue };
         let shown = |path: String| if engine.hides_places() { name_of(&path).to_owned() } else { path };
-        all.entry(engine.name_now(&collection).to_owned()).or_default().extend(paths.into_iter().map(shown));
+        all.entry(engine.name_now(&collection)).or_default().extend(paths.into_iter().map(shown));
     }
     for paths in all.values_mut() {
         paths.sort_unstable();
