@@ -6,6 +6,7 @@ mod builder;
 mod embedded;
 mod payload;
 mod properties;
+mod unknown;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -435,11 +436,6 @@ impl Document {
     /// Whether this is source code whose structure is not known.
     pub fn is_unparsed(&self) -> bool {
         self.is_unparsed
-    }
-
-    /// Whether it was read as plain text.
-    pub(crate) fn is_text(&self) -> bool {
-        self.is_text
     }
 
     /// The innermost section around byte `at` that begins before it: of source code perhaps a function

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::chunk::ChunkConfig;
 use crate::document::Document;
-use crate::parse::PARSERS;
 
 /// How a file is cut whose extension no format and no language has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,16 +21,7 @@ impl ChunkConfig {
     /// Returns whether a document is cut by lines, whatever the strategy: source code whose structure is not known, or a
     /// file that may be such.
     pub(crate) fn cuts_by_lines(&self, document: &Document) -> bool {
-        let is_unknown = || self.unknown_files == UnknownFiles::Lines && is_of_unknown_format(document);
+        let is_unknown = || self.unknown_files == UnknownFiles::Lines && document.is_of_unknown_format();
         self.fixed_chunk_lines > 0 && (document.is_unparsed() || is_unknown())
     }
-}
-
-/// Returns whether a document was read as plain text for want of a format with the extension that its id has.
-fn is_of_unknown_format(document: &Document) -> bool {
-    let name = document.id().rsplit('/').next().unwrap_or_default();
-    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
-    let extension = extension.to_lowercase();
-    let is_known = || PARSERS.iter().any(|parser| parser.extensions().contains(&&*extension));
-    document.is_text() && !stem.is_empty() && !extension.is_empty() && !is_known()
 }
