@@ -120,8 +120,8 @@ pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Err
 }
 
 /// The rows of `batch`, whatever made it. Columns of other names are ignored; one that is optional and missing
-/// is `None` in every row. Tables of batch engines have a row for each document without chunks, told by `outcome`, which
-/// is no row here.
+/// is `None` in every row. Tables of batch engines have a row for each document without chunks, told by `outcome`;
+/// these are left out.
 ///
 /// # Errors
 ///

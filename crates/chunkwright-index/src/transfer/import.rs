@@ -137,9 +137,7 @@ pub enum ImportError {
         doc_id: String,
     },
     /// What was written is not what is stored.
-    #[error(
-        "`{doc_id}` is not stored as it was read: {found}; searches see the collection as it was, import again"
-    )]
+    #[error("`{doc_id}` is not stored as it was read: {found}; import again")]
     Unproved {
         /// The document.
         doc_id: String,

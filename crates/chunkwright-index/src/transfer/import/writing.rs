@@ -198,7 +198,7 @@ impl<'a> Writing<'a> {
         for (doc_id, hashes) in &written.sample {
             let records = self.store.records(&self.generation, doc_id)?;
             if !records.iter().map(hash).eq(hashes.iter().copied()) {
-                return Err(other(doc_id, "its records are others than those that were written".into()));
+                return Err(other(doc_id, "its records differ from those that were written".into()));
             }
         }
         Ok(())
