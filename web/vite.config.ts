@@ -36,13 +36,22 @@ const ownMessages: Plugin = {
   },
 };
 
+/** Modes make those of all dialects when they are loaded: of these stay those that are used. */
+const onlyUsedModes: Plugin = {
+  name: "only-used-modes",
+  transform: (code, id) =>
+    id.includes("/@codemirror/legacy-modes/")
+      ? code.replace(/(?<![.\w$])(?<!function )(?:sql|set|clike|words|mk\w+|keySet)\(/gu, "/* @__PURE__ */ $&")
+      : null,
+};
+
 export default defineConfig(({ mode }) => {
   const file = mode === "file";
   const proxy = { target: server, changeOrigin: true, headers: { origin: server } };
   return {
     // The page may be below a path that only its server knows, which names its parts from there.
     base: file ? "/" : "./",
-    plugins: [svelte(), ...(file ? [ownMessages, inlineable] : [])],
+    plugins: [svelte(), onlyUsedModes, ...(file ? [ownMessages, inlineable] : [])],
     server: { proxy: { "/api": proxy, "/health": proxy, "/mcp": proxy } },
     preview: { proxy: { "/api": proxy, "/health": proxy, "/mcp": proxy } },
     build: {

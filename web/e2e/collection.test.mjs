@@ -157,7 +157,7 @@ test("text that several chunks have is counted, and leads to them; chunks are ch
   await settled(page);
 });
 
-test("chunks are filtered, ordered and loaded page by page", async () => {
+test("chunks are filtered and ordered", async () => {
   const page = await open(`${server.url}/c/examples?view=chunks`);
   const all = await chunksOf("examples");
   await page.getByText(`${all.length} chunks`, { exact: true }).waitFor();
@@ -206,13 +206,16 @@ test("thousands of chunks come as one scrolls", async () => {
     ]),
   );
   const page = await open(`${server.url}/c/many?view=chunks`);
-  await page.getByText("200 of 500 chunks loaded").waitFor();
+  await page.getByText("500 chunks", { exact: true }).waitFor();
   const grid = page.getByRole("grid");
-  for (const n of [400, 500]) {
-    await grid.evaluate((list) => (list.scrollTop = list.scrollHeight));
-    await page.getByText(n === 500 ? "500 chunks" : `${n} of 500 chunks loaded`, { exact: true }).waitFor();
-    assert.ok(await grid.evaluate((list) => list.scrollTop > 1000), "the list stays where it was");
+  for (const share of [0.5, 1]) {
+    await grid.evaluate((list, share) => (list.scrollTop = share * list.scrollHeight), share);
+    await page.waitForFunction(() => {
+      const list = document.querySelector("[role=grid]");
+      return list.scrollTop > 1000 && !list.querySelector("[aria-busy=true]");
+    });
   }
+  await page.getByText("notes/499.md").waitFor();
   assert.ok((await page.getByRole("row").count()) < 60);
   await settled(page);
 });
@@ -295,15 +298,15 @@ test("documents are deleted: one, those marked, those that match a pattern", asy
   };
   await page.getByRole("button", { name: "Delete a.md" }).click();
   await confirm(/a\.md with 1 chunk will be removed/u);
-  await page.getByText("5 of 5 shown").waitFor();
+  await page.getByText("5 documents", { exact: true }).waitFor();
   await page.getByRole("checkbox", { name: "Mark b.md" }).check();
   await page.getByRole("checkbox", { name: "Mark c.md" }).check();
   await accessible(page);
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await confirm(/2 documents with 2 chunks/u);
-  await page.getByText("3 of 3 shown").waitFor();
+  await page.getByText("3 documents", { exact: true }).waitFor();
   await page.getByRole("searchbox").fill("old/**");
-  await page.getByText("2 of 2 shown").waitFor();
+  await page.getByText("2 documents", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Delete all that match" }).click();
   await confirm(/2 documents with 2 chunks/u);
   await page.getByText("No document matches this pattern.").waitFor();
@@ -533,6 +536,29 @@ test("a job that another client began is seen, and what it did is shown", async 
     .locator(".figures")
     .getByText(/^sections-/u)
     .waitFor();
+  await settled(page);
+});
+
+test("a collection is renamed and keeps what it has, and a name that is taken is refused", async () => {
+  await put("before", [["a.md", "# A\n\nText.\n"]]);
+  await put("taken", [["a.md", "# A\n\nText.\n"]]);
+  const page = await open(`${server.url}/c/before`, { expects: [/409/u] });
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  const dialog = page.getByRole("dialog");
+  const button = dialog.getByRole("button", { name: "Rename" });
+  assert.equal(await button.isDisabled(), true);
+  await accessible(page);
+  await dialog.getByRole("textbox").fill("taken");
+  await button.click();
+  await dialog.getByText(/there is a collection `taken` already/u).waitFor();
+  await dialog.getByRole("textbox").fill("章节");
+  await button.click();
+  await page.getByText("before is now 章节.").waitFor();
+  await page.getByRole("heading", { level: 1, name: "章节" }).waitFor();
+  const names = (await api("collections")).collections.map(({ collection }) => collection);
+  assert.equal(names.includes("章节"), true);
+  assert.equal(names.includes("before"), false);
   await settled(page);
 });
 

@@ -1,8 +1,10 @@
 // The list of collections, and the documents of one.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { after, before, test } from "node:test";
 import { accessible, close, open, serve, settled } from "./helper.mjs";
+import { program } from "./store.mjs";
 
 let server;
 before(async () => {
@@ -37,18 +39,16 @@ test("collections are listed with their counts, and sorted by what is asked for"
   await settled(page);
 });
 
-test("documents come page by page, and a pattern finds some of them", async () => {
+test("all documents have their place, and a pattern finds some of them", async () => {
   const page = await open(`${server.url}/`);
   await page.getByRole("link", { name: "many-notes" }).click();
   await page.getByRole("tab", { name: /^Documents/u }).click();
-  await page.getByText("100 of 130 shown").waitFor();
-  await page.getByRole("button", { name: "Show more" }).click();
-  await page.getByText("130 of 130 shown").waitFor();
+  await page.getByText("130 documents", { exact: true }).waitFor();
   await page.getByRole("searchbox").fill("notes/12*.md");
   await page.waitForURL(/documents=notes/u);
-  await page.getByText("10 of 10 shown").waitFor();
+  await page.getByText("10 documents", { exact: true }).waitFor();
   await page.reload();
-  await page.getByText("10 of 10 shown").waitFor();
+  await page.getByText("10 documents", { exact: true }).waitFor();
   await page.getByRole("searchbox").fill("nothing/*");
   await page.getByText("No document matches this pattern.").waitFor();
   await settled(page);
@@ -64,6 +64,26 @@ for (const width of [1400, 600]) {
     await settled(page);
   });
 }
+
+test("a collection says which folder is watched for it, until the process that watches ends", async () => {
+  const folder = server.write("watched", { "a.md": "# A\n\nWords of it.\n" });
+  const flags = ["--collection", "followed", "--store", server.store, "--embedder", "none"];
+  const watcher = spawn(program, ["index", folder, "--watch", ...flags], { stdio: "ignore" });
+  try {
+    const page = await open(`${server.url}/`);
+    const said = page
+      .getByRole("list", { name: "What to look at" })
+      .getByRole("listitem")
+      .filter({ hasText: "Watched" });
+    await said.getByRole("link", { name: `followed · ${folder}` }).waitFor();
+    await accessible(page);
+    watcher.kill("SIGKILL");
+    await said.waitFor({ state: "detached" });
+    await settled(page);
+  } finally {
+    watcher.kill("SIGKILL");
+  }
+});
 
 test("a name of a document that is markup is text", async () => {
   const page = await open(`${server.url}/c/hostile?view=documents`);

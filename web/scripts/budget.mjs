@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 const dist = join(import.meta.dirname, "../../crates/chunkwright-engine/dist");
 const BUDGET = {
   "first load": 80,
-  "whole page": 416,
+  "whole page": 406,
   "drawing of PDFs": 520,
   "encodings of PDFs": 400,
   "standalone file": 130,

@@ -11,6 +11,7 @@ if (isMainThread) register(import.meta.url);
 
 export async function load(url, context, next) {
   const filename = url.split("?", 1)[0];
+  if (filename.endsWith(".css")) return { format: "module", source: "", shortCircuit: true };
   if (filename.endsWith(".svelte")) {
     const source = await readFile(fileURLToPath(filename), "utf8");
     const { js } = compile(source, { filename, generate: "server", css: "external" });

@@ -96,9 +96,9 @@ struct Options {
     program: Option<PathBuf>,
 }
 
-/// The stores of worlds. The embedded one is used more often, as most people use it.
-const STORES: [&str; 3] = ["sqlite", "qdrant", "chroma"];
-const TURNS: [&str; 6] = ["sqlite", "sqlite", "qdrant", "sqlite", "sqlite", "chroma"];
+/// The stores of worlds. Those that most people use come more often.
+const STORES: [&str; 4] = ["sqlite", "qdrant", "chroma", "postgres"];
+const TURNS: [&str; 6] = ["sqlite", "postgres", "qdrant", "sqlite", "postgres", "chroma"];
 
 /// Runs the command with its arguments.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {

@@ -41,6 +41,7 @@ static VERBS: &[Verb] = &[
     },
     Verb { name: "put", run: |it, request, _| told(it.put_documents(read(request)?)?) },
     Verb { name: "delete", run: |it, request, _| told(it.delete(&read(request)?)?) },
+    Verb { name: "rename", run: |it, request, _| told(it.rename(&read(request)?)?) },
     Verb { name: "amend", run: |it, request, _| told(it.amend(&read(request)?)?) },
     Verb { name: "boundary", run: |it, request, _| told(it.set_boundary(&read(request)?)?) },
     Verb { name: "overlays", run: |it, request, _| told(it.snapshot()?.overlays(read(request)?)?) },
@@ -77,8 +78,8 @@ impl Index {
 
     /// The name of the collection.
     #[getter]
-    fn collection(&self) -> &str {
-        self.collection.name()
+    fn collection(&self) -> String {
+        self.collection.now().name().to_owned()
     }
 
     /// The address of the store.
@@ -139,7 +140,7 @@ impl Index {
         let cancel = own::cancel();
         let followed = work::run(py, &cancel, || {
             let engine = self.of_this_process()?.engine().stopped_by(Arc::clone(&cancel));
-            let collection = engine.collection(self.collection.name());
+            let collection = engine.collection(self.collection.now().name());
             collection.watch::<Failure>(&request, |event| {
                 let told = match event {
                     Watched::Run(answer) => json!({ "event": "run", "answer": answer }),
@@ -179,7 +180,7 @@ impl Index {
         let cancel = if self.keys.has_code() { Arc::clone(&calls.cancel) } else { own::cancel() };
         let done = work::run(py, &cancel, || {
             let engine = self.of_this_process()?.engine().stopped_by(Arc::clone(&cancel));
-            calls.checked(work(&engine.collection(self.collection.name())))
+            calls.checked(work(&engine.collection(self.collection.now().name())))
         });
         cancel.store(false, std::sync::atomic::Ordering::Relaxed);
         done

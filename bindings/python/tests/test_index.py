@@ -40,6 +40,17 @@ def test_documents_that_are_put_are_found_and_deleted() -> None:
     assert index.search("ferry") == []
 
 
+def test_a_renamed_collection_keeps_what_it_has_and_the_index_goes_on() -> None:
+    index = cw.Index(collection="notes")
+    index.put({"a.md": "# Harbour\n\nThe ferry leaves at noon.\n"})
+    assert index.rename("guide") == {"collection": "guide", "before": "notes"}
+    assert index.collection == "guide"
+    assert index.search("ferry", k=1)[0].doc_id == "a.md"
+    with pytest.raises(cw.ConflictError):
+        index.rename("guide")
+    assert cw.Index(collection="guide").documents()[0].doc_id == "a.md"
+
+
 def test_a_chunk_is_disabled_amended_and_enabled(corpus: Path) -> None:
     index = cw.Index(corpus)
     hit = index.search("sourdough starter", k=1)[0]

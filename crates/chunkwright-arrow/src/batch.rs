@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
-use arrow_array::{Array, ArrayRef, BinaryArray, FixedSizeListArray, Float32Array, ListArray, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, FixedSizeListArray, Float32Array, ListArray, RecordBatch, StringArray,
+};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use chunkwright::Record;
 
@@ -26,11 +28,14 @@ pub struct ExportRow {
     pub sparse: Option<Vec<(u32, f32)>>,
     /// The codes of its tokens.
     pub codes: Option<Vec<u8>>,
+    /// The model of its vector, which tables of batch engines name in each row. It is read and not written: exports name the
+    /// model in `document`.
+    pub model: Option<String>,
 }
 
 impl From<Record> for ExportRow {
     fn from(record: Record) -> Self {
-        Self { record, document: None, overlays: None, vector: None, sparse: None, codes: None }
+        Self { record, document: None, overlays: None, vector: None, sparse: None, codes: None, model: None }
     }
 }
 
@@ -115,20 +120,27 @@ pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Err
 }
 
 /// The rows of `batch`, whatever made it. Columns of other names are ignored; one that is optional and missing
-/// is `None` in every row.
+/// is `None` in every row. Tables of batch engines have a row for each document without chunks, told by `outcome`;
+/// these are left out.
 ///
 /// # Errors
 ///
 /// A required column that is missing, a column of another type, and a value that no record has.
 pub fn from_batch(batch: &RecordBatch) -> Result<Vec<ExportRow>, Error> {
     let schema = batch.schema_ref();
-    let table = Table {
+    let mut table = Table {
         fields: &schema.fields,
         arrays: batch.columns(),
         present: None,
         len: batch.num_rows(),
         prefix: String::new(),
     };
+    if let (Some(ids), Some(outcomes)) = (table.column("chunk_id"), table.column(OUTCOME)) {
+        let outcomes = downcast::<StringArray>(outcomes, OUTCOME, "a string")?;
+        let has_none = |row| outcomes.is_valid(row) && outcomes.value(row) != CHUNK && ids.is_null(row);
+        table.present = Some((0..table.len).map(|row| !has_none(row)).collect());
+    }
+    let models = <Option<String> as Column>::read(&table, MODEL)?;
     let documents = <Option<String> as Column>::read(&table, DOCUMENT)?;
     let overlays = <Option<String> as Column>::read(&table, OVERLAYS)?;
     let vectors = match table.column(VECTOR) {
@@ -146,13 +158,12 @@ pub fn from_batch(batch: &RecordBatch) -> Result<Vec<ExportRow>, Error> {
         }
         None => vec![None; table.len],
     };
-    let vectors = vectors.into_iter().zip(weights).zip(codes);
+    let vectors = vectors.into_iter().zip(weights).zip(codes.into_iter().zip(models));
     let rows = Record::rows(&table)?.into_iter().zip(documents.into_iter().zip(overlays)).zip(vectors);
-    // Every row of a batch is present.
     Ok(rows
-        .filter_map(|((record, (document, overlays)), ((vector, sparse), codes))| {
-            let (document, overlays) = (document.flatten(), overlays.flatten());
-            Some(ExportRow { record: record?, document, overlays, vector, sparse, codes })
+        .filter_map(|((record, (document, overlays)), ((vector, sparse), (codes, model)))| {
+            let (document, overlays, model) = (document.flatten(), overlays.flatten(), model.flatten());
+            Some(ExportRow { record: record?, document, overlays, vector, sparse, codes, model })
         })
         .collect())
 }
@@ -162,6 +173,13 @@ const OVERLAYS: &str = "overlays";
 const VECTOR: &str = "vector";
 const SPARSE: &str = "sparse";
 const CODES: &str = "codes";
+
+/// What a row of a batch engine is, and the model of its vector.
+pub(crate) const OUTCOME: &str = "outcome";
+pub(crate) const MODEL: &str = "vector_model";
+
+/// The outcome of a row that is a chunk.
+const CHUNK: &str = "chunk";
 
 /// The element of a vector, named as Parquet names it.
 fn number() -> Field {

@@ -19,7 +19,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::ColumnPath;
 
-use crate::batch::{Columns, ExportRow, from_batch, schema, to_batch};
+use crate::batch::{Columns, ExportRow, MODEL, OUTCOME, from_batch, schema, to_batch};
 use crate::catching::caught;
 use crate::error::Error;
 
@@ -168,7 +168,8 @@ impl Reader {
         let known =
             schema(Columns { document: true, overlays: true, vector: Some(0), sparse: true, codes: true });
         let fields = builder.parquet_schema().root_schema().get_fields().iter().enumerate();
-        let fields = fields.filter(|(_, field)| known.index_of(field.name()).is_ok()).map(|(at, _)| at);
+        let is_known = |name: &str| [OUTCOME, MODEL].contains(&name) || known.index_of(name).is_ok();
+        let fields = fields.filter(|(_, field)| is_known(field.name())).map(|(at, _)| at);
         let columns = ProjectionMask::roots(builder.parquet_schema(), fields);
         let notes = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap_or_default();
         let batches = guarded(|| builder.with_projection(columns).with_batch_size(BATCH_ROWS).build())?;

@@ -58,6 +58,7 @@ commands! {
     "Keep the store":
         versions::Versions,
         prune::Prune,
+        rename::Rename,
         delete::Delete,
         cache::Cache,
         check::Check,

@@ -10,3 +10,4 @@ pub(crate) mod observe;
 pub(crate) mod owner;
 pub(crate) mod state_file;
 pub(crate) mod turns;
+pub(crate) mod watching;

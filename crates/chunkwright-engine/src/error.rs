@@ -370,10 +370,18 @@ pub enum Error {
     #[error("a text belongs to one chunk; give its id instead of a filter")]
     TextByFilter,
     /// An operation that needs a whole collection.
-    #[error("`{name}` names one generation; `delete` is for whole collections")]
+    #[error("`{name}` names one generation; `{action}` is for whole collections")]
     OneGeneration {
         /// The name.
         name: String,
+        /// The operation.
+        action: &'static str,
+    },
+    /// A collection that cannot be renamed now.
+    #[error("a run over collection `{collection}` is in progress or waits; rename it when that has ended")]
+    RunInProgress {
+        /// The collection.
+        collection: String,
     },
     /// A document that the collection does not have.
     #[error(

@@ -89,7 +89,7 @@ pub use crate::request::cache::ClearedCache;
 pub use crate::request::chunk_use::{ChunkUse, UseAnswer, UseRequest, UseState};
 pub use crate::request::collections::{
     CollectionCoverage, CollectionPage, CollectionStatistics, CollectionStatus, ListCollectionsRequest,
-    ListedCollection,
+    ListedCollection, RenameRequest, RenamedCollection,
 };
 pub use crate::request::diff::{DiffAnswer, MOST_CHUNKS, Operation, PlannedDiffAnswer, PlannedDiffRequest};
 pub use crate::request::doctor::{Finding, State};

@@ -17,6 +17,7 @@ pub(crate) mod query_log;
 pub(crate) mod questions;
 pub(crate) mod records;
 pub(crate) mod registries;
+pub(crate) mod renamed;
 pub(crate) mod resolve;
 pub(crate) mod search;
 pub(crate) mod share;

@@ -14,6 +14,7 @@ pub(crate) mod maintenance;
 pub(crate) mod mirror;
 pub(crate) mod open;
 pub(crate) mod put;
+pub(crate) mod rename;
 pub(crate) mod served;
 pub(crate) mod task;
 pub(crate) mod transfer;

@@ -58,7 +58,7 @@ pub fn known_paths(
     filter: &Filter,
 ) -> Result<(Filter, Vec<OtherPath>), StoreError> {
     let exists = |glob: &Glob| {
-        let request = DocumentsBehind { source: Some(glob), after: None, limit: 1 };
+        let request = DocumentsBehind { source: Some(glob), limit: 1, ..DocumentsBehind::default() };
         Ok(!store.list_documents(generation, &request)?.documents.is_empty())
     };
     let mut others = Vec::new();

@@ -20,7 +20,7 @@ use chunkwright::Record;
 use chunkwright_models::{TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
-pub use import::{ImportError, ImportOptions, Imported, import};
+pub use import::{FileRows, ImportError, ImportFailure, ImportOptions, Imported, RowFile, import};
 pub use lines::{MAX_LINE, lines};
 
 use chunkwright_store::StoreError;
@@ -48,6 +48,9 @@ pub struct Row {
     /// The codes of its tokens, in base64 where they are text, if its model gives them and vectors are moved.
     #[serde(with = "base64_codes", skip_serializing_if = "Option::is_none", default)]
     pub codes: Option<Vec<u8>>,
+    /// The model of its vector, where no document says it.
+    #[serde(rename = "vector_model", skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
 }
 
 mod base64_codes {
@@ -155,7 +158,15 @@ pub fn export<E: From<StoreError>>(
                 by_hand.append(&mut elsewhere);
                 by_hand.extend(overlays.all().filter(|overlay| overlay.doc_id == info.doc_id).cloned());
             }
-            each(Row { record, document: moved.take(), overlays: by_hand, vector, sparse, codes })?;
+            each(Row {
+                record,
+                document: moved.take(),
+                overlays: by_hand,
+                vector,
+                sparse,
+                codes,
+                model: None,
+            })?;
         }
     }
     Ok(())

@@ -1,10 +1,13 @@
 //! Addresses as callers write them.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use url::{Host, Url};
 
 use crate::error::MirrorError;
+use crate::folder::failed;
 
 /// What can be mirrored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +20,13 @@ pub enum Address {
         url: Url,
         /// A branch, tag or commit; without it, the branch that the repository shows first.
         reference: Option<String>,
+    },
+    /// The pages that a file of this machine lists.
+    List {
+        /// The file, as the system names it.
+        path: PathBuf,
+        /// The pages, each once, in the order of the file.
+        pages: Vec<Url>,
     },
 }
 
@@ -77,12 +87,47 @@ impl Address {
         Ok(Self::Repository { url, reference })
     }
 
+    /// Reads a list of pages from a file: an address a line; blank lines and lines that begin with `#` say nothing.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, a line that is not the address of a page, a file without any.
+    pub fn of_list(file: &Path) -> Result<Self, MirrorError> {
+        let wrong = |error| failed(file, error);
+        let path = file.canonicalize().map_err(wrong)?;
+        let text = fs::read_to_string(&path).map_err(wrong)?;
+        let mut pages: Vec<Url> = Vec::new();
+        let mut seen = HashSet::new();
+        for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let parsed = if is_address(line.as_ref()) { Self::parse(line).ok() } else { None };
+            let Some(Self::Site(url)) = parsed else {
+                let path = file.display().to_string();
+                return Err(MirrorError::Line { path, line: at + 1 });
+            };
+            if seen.insert(url.clone()) {
+                pages.push(url);
+            }
+        }
+        if pages.is_empty() {
+            return Err(MirrorError::EmptyList { path: file.display().to_string() });
+        }
+        Ok(Self::List { path, pages })
+    }
+
     /// The name of the mirror's folder: readable, and another for another address. That of a repository is the same
     /// whatever is asked of it, so that ids stay and what it has in common is not fetched again.
     pub(crate) fn key(&self) -> String {
         let (url, kind) = match self {
             Self::Site(url) => (url, ""),
             Self::Repository { url, .. } => (url, "git+"),
+            Self::List { path, .. } => {
+                let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+                return format!("list-{}", &hash[..16]);
+            }
         };
         let hash = blake3::hash(format!("{kind}{url}").as_bytes()).to_hex();
         format!("{}-{}", host_of(url), &hash[..16])

@@ -16,15 +16,31 @@ pub enum MirrorError {
         /// What would be right.
         reason: &'static str,
     },
+    /// A line of a list of pages that is not the address of one.
+    #[error(
+        "line {line} of `{path}` is not the address of a page such as `https://HOST/PATH`; a list has one a line, and `#` before a comment"
+    )]
+    Line {
+        /// The list.
+        path: String,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A list of pages without any.
+    #[error("`{path}` lists no page; nothing was removed")]
+    EmptyList {
+        /// The list.
+        path: String,
+    },
     /// Two addresses of one mirror, such as two references of a repository.
     #[error("`{address}` is given twice, or with two references; index one reference at a time")]
     Twice {
         /// The second of them.
         address: String,
     },
-    /// An address that is to be watched.
+    /// An address, or a list of some, that is to be watched.
     #[error(
-        "`{address}` is an address, which has no events to watch; run `chunkwright index` again when it may have changed: only what changed is fetched"
+        "`{address}` is no folder, so it has no events to watch; run `chunkwright index` again when it may have changed: only what changed is fetched"
     )]
     Watched {
         /// The address.
@@ -124,6 +140,14 @@ pub enum PageError {
         url: String,
         /// The limit.
         limit: usize,
+    },
+    /// The host of the page cannot be asked at all.
+    #[error("`{url}`: {reason}")]
+    Host {
+        /// The page.
+        url: String,
+        /// Why.
+        reason: String,
     },
     /// The host asks programs not to read the page.
     #[error("`{url}` is excluded by the host's `robots.txt`")]

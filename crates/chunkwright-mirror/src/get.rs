@@ -5,7 +5,6 @@ use std::sync::Arc;
 use chunkwright_http::{Client, Clock, HttpError, HttpOptions, Page};
 use url::Url;
 
-use crate::address::is_named_private;
 use crate::error::{MirrorError, PageError};
 use crate::limits::Limits;
 use crate::robots::Robots;
@@ -31,7 +30,8 @@ pub(crate) struct Found {
 }
 
 impl Host {
-    /// Reads what the host of `url` allows.
+    /// Reads what the host of `url` allows. Within `limits`, an address that says itself that it is private is none that
+    /// was named.
     pub(crate) fn open(url: &Url, limits: &Limits, clock: &Arc<dyn Clock>) -> Result<Self, MirrorError> {
         let clients = |most: usize| -> Result<Vec<_>, MirrorError> {
             let mut clients = Vec::new();
@@ -134,7 +134,7 @@ fn client(url: &Url, scheme: &str, most: usize, limits: &Limits) -> Result<Clien
         retries: 2,
         timeout_ms: 60_000,
         deadline_ms: 120_000,
-        allow_private: limits.allow_private || is_named_private(url),
+        allow_private: limits.allow_private,
         ..HttpOptions::default()
     };
     Client::new(&format!("{scheme}://{host}{port}"), options)

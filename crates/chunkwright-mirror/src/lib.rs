@@ -5,11 +5,12 @@
 //! is gone: a page that cannot be fetched keeps its last version, and so does everything if a list of pages cannot be
 //! read. A run that ends early leaves what it fetched, and the next one begins with what is missing.
 //!
-//! * A sitemap, or an index of sitemaps, names pages; any other address is a page by itself. Links are not followed and
-//!   no script runs.
-//! * Only the host that the caller named is asked, within what its `robots.txt` allows to [`AGENT`].
+//! * A sitemap, or an index of sitemaps, names pages, and so does a list in a file of this machine; any other address is
+//!   a page by itself. Links are not followed and no script runs.
+//! * Only the host that the caller named is asked, or for a page of a list the host of its address, within what its
+//!   `robots.txt` allows to [`AGENT`].
 //! * Pages, bytes, time and redirects are bounded ([`Limits`]).
-//! * Addresses of private networks are refused unless the caller named one, or allows them.
+//! * Addresses of private networks are refused unless the caller named one, or allows them; a list does not name one.
 //! * A repository is fetched by the system's `git`, one commit deep, over HTTP alone.
 //!
 //! The file of a page is `HOST/PATH`, so that ids of documents tell where they are from. A mirror is locked while it is
@@ -20,6 +21,7 @@ mod error;
 mod folder;
 mod get;
 mod limits;
+mod list;
 mod name;
 mod repository;
 mod robots;
@@ -122,6 +124,7 @@ impl Mirrors {
             Address::Repository { url, reference } => {
                 repository::bring(self, url, reference.as_deref(), folder)
             }
+            Address::List { path, pages } => list::bring(self, (path, pages), folder, on_progress),
         }
     }
 

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use url::Url;
 
+use crate::address::is_named_private;
 use crate::error::{MirrorError, PageError};
 use crate::folder::{Folder, Page};
 use crate::get::{Found, Host};
 use crate::name::file_of;
 use crate::sitemap::{Listed, Sitemap, read_sitemap};
-use crate::{Mirrored, Mirrors, Report, about};
+use crate::{Limits, Mirrored, Mirrors, Report, about};
 
 /// Pages that are asked for at the same time, unless the host asks for a delay.
 const WORKERS: usize = 4;
@@ -41,8 +42,10 @@ pub(crate) fn bring(
     on_progress: &dyn Fn(usize, usize),
 ) -> Result<Mirrored, MirrorError> {
     let started = mirrors.clock.elapsed();
-    let host = Arc::new(Host::open(url, &mirrors.limits, &mirrors.clock)?);
-    let mut run = Run { mirrors, host, folder, started, report: Report::default(), gone: 0 };
+    let allow_private = mirrors.limits.allow_private || is_named_private(url);
+    let limits = Limits { allow_private, ..mirrors.limits.clone() };
+    let host = Arc::new(Host::open(url, &limits, &mirrors.clock)?);
+    let mut run = Run { mirrors, host, folder, started, report: Report::default(), gone: 0, bytes: 0 };
     let wanted = match run.listed(url)? {
         Some(pages) => {
             run.fetch(&pages, on_progress)?;
@@ -50,28 +53,20 @@ pub(crate) fn bring(
         }
         None => vec![url.clone()],
     };
-    run.remove_others(&wanted);
-    run.folder.save()?;
-    if mirrors.cancel.load(Ordering::SeqCst) {
-        return Err(MirrorError::Cancelled);
-    }
-    let Run { folder, mut report, gone, .. } = run;
-    let is_here = |url: &&Url| folder.state.pages.get(url.as_str()).is_some_and(|page| folder.has(page));
-    report.missing = wanted.len() - gone - wanted.iter().filter(is_here).count();
-    let files = folder.files();
-    let meta = folder.state.pages.iter();
-    let meta = meta.map(|(url, page)| about(&files.join(&page.file), [("url", url.clone())])).collect();
-    Ok(Mirrored { address: url.to_string(), folder: files, meta, report, _lock: folder.lock })
+    run.end(&wanted, url.to_string())
 }
 
-struct Run<'a> {
-    mirrors: &'a Mirrors,
-    host: Arc<Host>,
-    folder: Folder,
-    started: Duration,
-    report: Report,
+/// A run over the pages of a host.
+pub(crate) struct Run<'a> {
+    pub(crate) mirrors: &'a Mirrors,
+    pub(crate) host: Arc<Host>,
+    pub(crate) folder: Folder,
+    pub(crate) started: Duration,
+    pub(crate) report: Report,
     /// Pages of the list that the server says are gone.
-    gone: usize,
+    pub(crate) gone: usize,
+    /// Bytes of pages that were fetched.
+    pub(crate) bytes: u64,
 }
 
 impl Run<'_> {
@@ -138,8 +133,28 @@ impl Run<'_> {
         Ok(Some(wanted))
     }
 
+    /// Removes the pages that are not wanted any more, and says what is there.
+    pub(crate) fn end(mut self, wanted: &[Url], address: String) -> Result<Mirrored, MirrorError> {
+        self.remove_others(wanted);
+        self.folder.save()?;
+        if self.mirrors.cancel.load(Ordering::SeqCst) {
+            return Err(MirrorError::Cancelled);
+        }
+        let Run { folder, mut report, gone, .. } = self;
+        let is_here = |url: &&Url| folder.state.pages.get(url.as_str()).is_some_and(|page| folder.has(page));
+        report.missing = wanted.len() - gone - wanted.iter().filter(is_here).count();
+        let files = folder.files();
+        let meta = folder.state.pages.iter();
+        let meta = meta.map(|(url, page)| about(&files.join(&page.file), [("url", url.clone())])).collect();
+        Ok(Mirrored { address, folder: files, meta, report, _lock: folder.lock })
+    }
+
     /// Asks for the pages: first for those without a version, then for those that were not asked for the longest time.
-    fn fetch(&mut self, wanted: &[Url], on_progress: &dyn Fn(usize, usize)) -> Result<(), MirrorError> {
+    pub(crate) fn fetch(
+        &mut self,
+        wanted: &[Url],
+        on_progress: &dyn Fn(usize, usize),
+    ) -> Result<(), MirrorError> {
         let known = self.folder.state.pages.iter().filter(|(_, page)| self.folder.has(page));
         let known: BTreeMap<String, Page> = known.map(|(url, page)| (url.clone(), page.clone())).collect();
         let mut order: Vec<&Url> = wanted.iter().collect();
@@ -171,10 +186,10 @@ impl Run<'_> {
                 });
             }
             drop(sender);
-            let (mut done, mut bytes) = (0, 0);
+            let mut done = 0;
             for (url, outcome) in receiver {
                 if let Outcome::New(found) = &outcome {
-                    bytes += found.page.body.len() as u64;
+                    self.bytes += found.page.body.len() as u64;
                 }
                 self.take(&url, outcome);
                 done += 1;
@@ -183,7 +198,7 @@ impl Run<'_> {
                     self.folder.save()?;
                 }
                 let time = mirrors.clock.elapsed().saturating_sub(started).as_millis();
-                let which = if bytes > mirrors.limits.bytes {
+                let which = if self.bytes > mirrors.limits.bytes {
                     "the limit of bytes"
                 } else if time > u128::from(mirrors.limits.time_ms) {
                     "the limit of time"

@@ -18,22 +18,22 @@ mod place;
 mod record;
 
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use chunkwright_http::{Client, HttpError, HttpOptions, Method, Secret};
 use serde_json::{Value, json};
 
-use crate::database::{Database, Found, Mark, Part, Point, Which, Written, numbered, point_id};
+use crate::database::{Database, Found, Mark, Part, Point, Which, Written, point_id};
 use crate::entry::{Entry, Kind};
 use crate::requests::Missing;
 use crate::store::RemoteStore;
 use chunkwright_store::error::unknown_generation;
-use chunkwright_store::{Access, Filter, Generation, GenerationSpec, StoreError, StoreLocation};
+use chunkwright_store::{Access, Filter, Generation, StoreError, StoreLocation};
 pub use name::chroma_name;
 pub use options::ChromaOptions;
-use place::{Of, is_of, number, owner};
+use place::{Of, is_of};
 use record::{DIALECT, read, record};
 
 /// A Chroma server.
@@ -117,7 +117,7 @@ impl Chroma {
     fn post(&self, of: Of<'_>, what: &str, body: &Value) -> Result<Option<Value>, StoreError> {
         let key = match of {
             Of::Catalog => String::new(),
-            Of::Points(generation) => generation.to_string(),
+            Of::Points(generation) => generation.key(),
         };
         // A known id may be of a collection that was removed and created again.
         for _ in 0..2 {
@@ -260,7 +260,7 @@ impl Database for Chroma {
 
     fn names(&self, generation: &Generation) -> Vec<String> {
         let Generation { collection, number, .. } = generation;
-        vec![self.mapped(collection), self.behind(collection, *number)]
+        vec![self.mapped(collection), self.behind(generation.stored_as(), *number)]
     }
 
     fn check_free(&self, generation: &Generation) -> Result<(), StoreError> {
@@ -268,12 +268,12 @@ impl Database for Chroma {
     }
 
     fn create_points(&self, generation: &Generation) -> Result<(), StoreError> {
-        let name = self.behind(&generation.collection, generation.number);
+        let name = self.behind(generation.stored_as(), generation.number);
         self.create(&(self.collections(), name), Of::Points(generation))
     }
 
     fn drop_points(&self, generation: &Generation) -> Result<(), StoreError> {
-        self.paths.lock().remove(&generation.to_string());
+        self.paths.lock().remove(&generation.key());
         // Collections are deleted by their names.
         let Some(found) = self.points_of(generation)? else { return Ok(()) };
         let name = found["name"].as_str().unwrap_or_default();
@@ -284,38 +284,31 @@ impl Database for Chroma {
         self.make_current(generation)
     }
 
+    fn hide(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.put_behind(generation)
+    }
+
+    fn relabel(&self, generation: &Generation) -> Result<(), StoreError> {
+        let mut labels = Vec::new();
+        self.get_points(generation, Which::All, Part::WithoutVectors, &mut |row| {
+            labels.extend(record::label(row, &generation.collection)?);
+            Ok(())
+        })?;
+        for some in labels.chunks(*self.max_batch.get_or_init(|| self.max_batch())) {
+            let (ids, metadatas): (Vec<&String>, Vec<&Value>) =
+                some.iter().map(|(id, metadata)| (id, metadata)).unzip();
+            self.points_post(generation, "update", &json!({"ids": ids, "metadatas": metadatas}))?;
+        }
+        Ok(())
+    }
+
     fn is_published(&self, generation: &Generation) -> Result<bool, StoreError> {
         let found = self.named(&self.collections(), &self.mapped(&generation.collection))?;
         Ok(found.is_some_and(|found| is_of(&found, generation)))
     }
 
     fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError> {
-        let known: HashSet<(&str, i64)> =
-            known.iter().map(|generation| (&*generation.collection, generation.number)).collect();
-        let (mut left, mut offset) = (Vec::new(), 0);
-        loop {
-            let path = format!("{}?limit={PAGE}&offset={offset}", self.collections());
-            let page = self.send(Method::Get, &path, None)?.unwrap_or_default();
-            let page = page.as_array().map(Vec::as_slice).unwrap_or_default();
-            for collection in page {
-                let name = collection["name"].as_str().unwrap_or_default();
-                // The collection may be another program's.
-                let Some((owner, number)) =
-                    owner(collection).zip(number(collection).or_else(|| numbered(name)))
-                else {
-                    continue;
-                };
-                let is_ours = name == self.mapped(owner) || name == self.behind(owner, number);
-                if is_ours && !known.contains(&(owner, number)) {
-                    let spec = GenerationSpec::default();
-                    left.push(Generation { collection: owner.into(), number, spec });
-                }
-            }
-            if page.len() < PAGE {
-                return Ok(left);
-            }
-            offset += page.len();
-        }
+        self.left_among(known)
     }
 
     fn upsert(&self, generation: &Generation, points: &[Written<'_>]) -> Result<(), StoreError> {

@@ -74,6 +74,16 @@ pub(crate) trait Database: Send + Sync + fmt::Debug {
         Ok(())
     }
 
+    /// Makes the generation readable by the name that it is kept under, before its collection gets another name.
+    fn hide(&self, _generation: &Generation) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Writes the name of a renamed collection into the points of a generation, where they carry it.
+    fn relabel(&self, _generation: &Generation) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// The specification of a collection that another program made; `None` if there is no such collection.
     fn foreign(&self, _collection: &str) -> Result<Option<GenerationSpec>, StoreError> {
         Ok(None)

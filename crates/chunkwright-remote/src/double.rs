@@ -107,7 +107,7 @@ fn lost() -> StoreError {
 }
 
 fn name(generation: &Generation) -> (String, i64) {
-    (generation.collection.clone(), generation.number)
+    (generation.stored_as().to_owned(), generation.number)
 }
 
 impl Server {
@@ -212,7 +212,9 @@ impl Database for Double {
             let generations = server.generations.lock();
             let left = generations.keys().filter(|name| !known.contains(name)).cloned();
             let spec = GenerationSpec::default;
-            Ok(left.map(|(collection, number)| Generation { collection, number, spec: spec() }).collect())
+            Ok(left
+                .map(|(collection, number)| Generation { collection, number, spec: spec(), stored: None })
+                .collect())
         })
     }
 

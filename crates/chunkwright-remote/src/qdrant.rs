@@ -1,7 +1,7 @@
 //! Collections on a Qdrant server, by its REST interface.
 //!
 //! * A generation is the collection `{name}-g{N}`; the alias `{name}` points to the current one and is moved in one
-//!   step, so that other clients of Qdrant see exactly the current generation. (While a version is being written, they
+//!   step, so that other clients of Qdrant see exactly the current generation. A renamed collection gets another alias. (While a version is being written, they
 //!   see it beside the live one for a moment.)
 //! * Qdrant computes the lexical ranking: a sparse vector holds each term's BM25 weight, and the modifier `idf`
 //!   multiplies it by [`bm25::idf`](crate::bm25), which is the same formula. Document frequency counts all points,
@@ -89,7 +89,7 @@ impl Qdrant {
 
     /// The name of the collection of points.
     fn physical(&self, generation: &Generation) -> String {
-        let alias = self.alias(&generation.collection);
+        let alias = self.alias(generation.stored_as());
         if generation.number == FOREIGN { alias } else { format!("{alias}-g{}", generation.number) }
     }
 
@@ -266,7 +266,7 @@ impl Database for Qdrant {
         let mut body = json!({
             "vectors": vectors,
             "sparse_vectors": {options.words.as_str(): {"modifier": "idf"}},
-            "metadata": {"collection": generation.collection},
+            "metadata": {"collection": generation.stored_as()},
         });
         if gives_sparse(generation) {
             // The model's weights are final: no `idf` is applied.
@@ -289,7 +289,7 @@ impl Database for Qdrant {
             && has_sparse == gives_sparse(generation)
             && (dimension.is_none() || found["distance"].as_str() == Some("Dot"));
         let holder = info["config"]["metadata"]["collection"].as_str();
-        if is_right && holder.is_none_or(|holder| holder == generation.collection) {
+        if is_right && holder.is_none_or(|holder| holder == generation.stored_as()) {
             return Ok(());
         }
         let holder = holder.unwrap_or("of another program").into();
@@ -312,7 +312,7 @@ impl Database for Qdrant {
             let info = self.call(Method::Get, name, "", None)?.unwrap_or_default();
             let Some(owner) = info["config"]["metadata"]["collection"].as_str() else { continue };
             let spec = GenerationSpec::default();
-            let generation = Generation { collection: owner.into(), number, spec };
+            let generation = Generation { collection: owner.into(), number, spec, stored: None };
             if self.physical(&generation) == name {
                 left.push(generation);
             }

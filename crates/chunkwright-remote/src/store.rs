@@ -27,6 +27,7 @@ mod list;
 mod machine_lock;
 mod plan;
 mod read;
+mod rename;
 mod source;
 mod sweep;
 
@@ -40,7 +41,6 @@ use chunkwright::{ChunkId, Record};
 
 use crate::database::Database;
 use crate::entry::{self, Entry, Kind};
-use catalog::CollectionEntry;
 use chunkwright_models::TextHash;
 use chunkwright_store::bm25::TermId;
 use chunkwright_store::documents::{DocumentsBehind, ListedDocuments, Totals};
@@ -59,6 +59,7 @@ use chunkwright_store::{
 use list::ColumnsHere;
 use machine_lock::MachineLock;
 use read::{Live, RankedHere};
+use rename::OVERLAYS_AT_ONCE;
 
 use chunkwright_store::PastRun;
 
@@ -137,16 +138,7 @@ impl RemoteStore {
         })?;
         Ok(done.expect("a transaction that succeeded has called its work"))
     }
-
-    /// The current generation of every collection, by name.
-    fn current(&self) -> Result<HashMap<String, i64>, StoreError> {
-        let entries: Vec<CollectionEntry> = self.list(Kind::Collection, "")?;
-        Ok(entries.into_iter().map(|entry| (entry.name, entry.current)).collect())
-    }
 }
-
-/// Overlays per request to the server.
-const OVERLAYS_AT_ONCE: usize = 100;
 
 impl GenerationStore for RemoteStore {
     fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
@@ -187,6 +179,14 @@ impl GenerationStore for RemoteStore {
         self.writable()?;
         self.transaction(&["", &generation.collection], || self.remove_generation(generation))
     }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        self.writable()?;
+        let (from, to) = (&*normalized_name(from), &*checked_name(to)?);
+        self.transaction(&["", from, to], || self.rename_collection(from, to))?;
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
 }
 
 impl DocumentStore for RemoteStore {
@@ -195,7 +195,7 @@ impl DocumentStore for RemoteStore {
         if generation.number == FOREIGN {
             return Err(StoreError::Foreign { name: generation.collection.clone() });
         }
-        self.transaction(&[&generation.collection], || plan::write(self, generation, changes))
+        self.transaction(&[generation.stored_as()], || plan::write(self, generation, changes))
     }
 
     fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {
@@ -331,11 +331,7 @@ impl OverlayStore for RemoteStore {
         let (gone, kept): (Vec<&Overlay>, Vec<&Overlay>) =
             overlays.iter().partition(|overlay| overlay.is_empty());
         self.transaction(&[collection], || {
-            for kept in kept.chunks(OVERLAYS_AT_ONCE) {
-                let entry =
-                    |overlay: &&Overlay| Entry::new(Kind::Overlay, collection, &overlay.chunk_id, *overlay);
-                self.database.put(&kept.iter().map(entry).collect::<Result<Vec<_>, _>>()?)?;
-            }
+            self.put_kept(collection, &kept)?;
             for gone in gone.chunks(OVERLAYS_AT_ONCE) {
                 let key = |overlay: &&Overlay| entry::key(Kind::Overlay, collection, &overlay.chunk_id);
                 self.database.forget(&gone.iter().map(key).collect::<Vec<_>>())?;

@@ -211,7 +211,7 @@ impl Columns {
     ) -> Vec<Listed<'_>> {
         let after = after.map(|after| self.current(request, after));
         let after = after.as_ref().map(Position::order_key);
-        let size = request.page_size() + 1;
+        let size = request.skip.saturating_add(request.page_size() + 1);
         let order = |a: &Listed<'_>, b: &Listed<'_>| request.compare(a.order_key, b.order_key);
         let mut found: Vec<Listed<'_>> = Vec::new();
         let mut worst: Option<OrderKey<'_>> = None;
@@ -228,7 +228,7 @@ impl Columns {
                     continue;
                 }
                 found.push(Listed { order_key, place, version: document.version, id: row.id });
-                if found.len() >= 2 * size {
+                if found.len() >= size.saturating_mul(2) {
                     found.select_nth_unstable_by(size - 1, order);
                     found.truncate(size);
                     worst = Some(found[size - 1].order_key);
@@ -237,6 +237,7 @@ impl Columns {
         }
         found.sort_unstable_by(order);
         found.truncate(size);
+        found.drain(..request.skip.min(found.len()));
         found
     }
 

@@ -115,6 +115,12 @@ pub trait GenerationStore: Send + Sync {
     /// Removes a generation and everything in it. Removing one that does not exist is not an error; removing the
     /// current one removes the collection.
     fn remove(&self, generation: &Generation) -> Result<(), StoreError>;
+
+    /// Gives a collection another name, with everything that belongs to it: readers find it by one of the two names at
+    /// any moment. Fails if there is no collection `from`, or there is one called `to`. A rename that a crash
+    /// interrupts is completed or undone by the next process that writes. A [`Generation`] with the name of before may
+    /// become unknown.
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError>;
 }
 
 /// Documents of a generation, of a [`Store`].

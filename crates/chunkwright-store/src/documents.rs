@@ -20,6 +20,8 @@ pub struct DocumentsBehind<'a> {
     pub source: Option<&'a Glob>,
     /// The id that the page begins after; `None` for the first page. No document need have it.
     pub after: Option<&'a str>,
+    /// Number of documents to pass over before the page: only their ids are read.
+    pub skip: usize,
     /// Most documents of the page, from 1 to [`MAX_PAGE`].
     pub limit: usize,
 }
@@ -81,13 +83,15 @@ impl<'a> DocumentsBehind<'a> {
         &self,
         ids: impl Iterator<Item = Result<(String, T), E>>,
     ) -> Result<(Vec<(String, T)>, bool), E> {
-        let mut page = Vec::new();
+        let (mut page, mut skip) = (Vec::new(), self.skip);
         for entry in ids {
             let (doc_id, value) = entry?;
             if !doc_id.starts_with(self.prefix()) {
                 break;
             }
-            if self.has(&doc_id) {
+            if self.has(&doc_id) && skip > 0 {
+                skip -= 1;
+            } else if self.has(&doc_id) {
                 if page.len() == self.page_size() {
                     return Ok((page, true));
                 }
@@ -163,7 +167,8 @@ mod tests {
     #[test]
     fn documents_are_counted_once_for_each_change_and_pattern() {
         let totals = Totals::default();
-        let generation = Generation { collection: "c".into(), number: 1, spec: GenerationSpec::default() };
+        let generation =
+            Generation { collection: "c".into(), number: 1, spec: GenerationSpec::default(), stored: None };
         let glob = Glob::new("a/*").expect("a glob");
         let counts = Cell::new(0);
         let get = |change, source, total| {

@@ -63,6 +63,12 @@ pub enum StoreError {
         /// The name that was asked for: its beginning, with invisible characters escaped.
         name: String,
     },
+    /// A collection with the name exists.
+    #[error("there is a collection `{name}` already; use another name, or delete that one first")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
     /// The generation does not exist.
     #[error("unknown generation `{name}`; it may have been removed; `versions` lists the existing ones")]
     UnknownGeneration {

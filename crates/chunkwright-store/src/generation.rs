@@ -56,9 +56,22 @@ pub struct Generation {
     /// What its chunks have in common.
     #[serde(flatten)]
     pub spec: GenerationSpec,
+    /// The name that the store keeps it under, where that is not the collection's because it was renamed.
+    #[serde(skip)]
+    pub stored: Option<String>,
 }
 
 impl Generation {
+    /// The name that the store keeps it under.
+    pub fn stored_as(&self) -> &str {
+        self.stored.as_deref().unwrap_or(&self.collection)
+    }
+
+    /// `COLLECTION@N` by the name that the store keeps it under, which no renaming changes.
+    pub fn key(&self) -> String {
+        format!("{}@{}", self.stored_as(), self.number)
+    }
+
     /// Name of the model; empty for none.
     pub(crate) fn model_name(&self) -> &str {
         self.spec.model.as_ref().map_or("", |model| &model.name)

@@ -4,6 +4,9 @@
 //! same wherever it is, and a write between two pages does not shift the chunks of other documents. It also names the
 //! last chunks before that place: if their document was rewritten meanwhile, the page continues after the last of them
 //! that still exists.
+//!
+//! A page in the middle of a long list is found by [`ListRequest::skip`] instead, which passes over chunks in the columns
+//! and reads none of them.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -35,6 +38,8 @@ pub struct ListRequest {
     pub direction: Direction,
     /// Where the page before ended; none for the first page.
     pub after: Option<Cursor>,
+    /// Number of chunks to pass over before the page. To read a whole list, continue by cursors.
+    pub skip: usize,
     /// Most chunks of the page, from 1 to [`MAX_PAGE`].
     pub limit: usize,
 }
@@ -48,6 +53,7 @@ impl Default for ListRequest {
             sort: SortKey::default(),
             direction: Direction::default(),
             after: None,
+            skip: 0,
             limit: 100,
         }
     }
@@ -220,6 +226,11 @@ impl Position {
 }
 
 impl ListRequest {
+    /// Returns whether the page is read in document order straight from the documents, without columns.
+    pub fn is_in_document_order(&self) -> bool {
+        self.sort == SortKey::Document && self.skip == 0
+    }
+
     /// Number of chunks of a full page.
     pub(super) fn page_size(&self) -> usize {
         self.limit.clamp(1, MAX_PAGE)
@@ -324,7 +335,9 @@ impl<'a> PageBuilder<'a> {
             let beside = listed.take_while(|(chunk, at)| chunk.record.doc_id == doc_id && at.0 == key);
             let ids = beside.map(|(chunk, _)| chunk.record.chunk_id.to_string());
             // If this page has few chunks, those of earlier pages are named too.
-            let before = self.after.filter(|after| (after.key, &after.doc_id) == (key, &doc_id));
+            let is_next =
+                |after: &Position| self.request.skip == 0 && after.key == key && after.doc_id == doc_id;
+            let before = self.after.filter(is_next);
             let anchors = ids.chain(before.into_iter().flat_map(|after| after.anchors));
             let anchors = anchors.take(ANCHORS).collect();
             let place = i64::from(place);

@@ -4,12 +4,12 @@
 //! repeated searches of one state are fast.
 
 mod cache;
+mod collections;
 mod generation;
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
-use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chunkwright::{ChunkId, Record};
@@ -18,7 +18,7 @@ use crate::bm25::TermId;
 use crate::cache::Cache;
 use crate::cancel;
 use crate::check_report::CheckReport;
-use crate::collections::{CollectionSort, CollectionsBehind, ListedCollections};
+use crate::collections::{CollectionsBehind, ListedCollections};
 use crate::contract::{ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
 use crate::document::{Change, DocumentInfo, NewChunk, Outcome, StoredChunk, StoredDocument};
 use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
@@ -28,7 +28,7 @@ use crate::generation::{Collection, Generation, GenerationSpec, Model};
 use crate::index::disk::NoDisk;
 use crate::index::{SearchIndex, Selection};
 use crate::list::PageBuilder;
-use crate::list::{ChunkPage, Direction, ListRequest, ListedChunk, SortKey};
+use crate::list::{ChunkPage, ListRequest, ListedChunk};
 use crate::name::{checked_name, normalized_name, parse_name};
 use crate::overlay::{Overlay, Overlays};
 use crate::past_run::PastRun;
@@ -81,15 +81,6 @@ impl MemoryCollection {
     /// The generation that searches see.
     fn visible(&self) -> Option<&MemoryGeneration> {
         self.generations.get(&self.current)
-    }
-
-    /// The number that an order of collections sorts by.
-    fn count(&self, sort: CollectionSort) -> usize {
-        match sort {
-            CollectionSort::Name => 0,
-            CollectionSort::Documents => self.visible().map_or(0, |held| held.documents.len()),
-            CollectionSort::Chunks => self.visible().map_or(0, MemoryGeneration::chunk_count),
-        }
     }
 }
 
@@ -166,23 +157,7 @@ impl State {
 
 impl GenerationStore for MemoryStore {
     fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
-        let (state, fits) = (self.read(), request.names());
-        let listed = || state.collections.iter().filter(|(name, _)| fits(name));
-        let (total, names, is_more) = if request.sort == CollectionSort::Name {
-            let total = if request.has_all() { state.collections.len() } else { listed().count() };
-            let edge = request.after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.name));
-            let name = |(name, _): (&String, _)| Ok::<_, Infallible>(name.clone());
-            let behind = |range: (Bound<&str>, Bound<&str>)| state.collections.range::<str, _>(range);
-            let Ok((names, is_more)) = match request.direction {
-                Direction::Ascending => request.take(behind((edge, Bound::Unbounded)).map(name)),
-                Direction::Descending => request.take(behind((Bound::Unbounded, edge)).rev().map(name)),
-            };
-            (total, names, is_more)
-        } else {
-            request.page(listed().map(|(name, kept)| (kept.count(request.sort), name.clone())).collect())
-        };
-        let collections = names.iter().filter_map(|name| state.collection(name)).collect();
-        Ok(ListedCollections { collections, total, is_more })
+        Ok(self.read().list(request))
     }
 
     fn collection(&self, name: &str) -> Result<Option<Collection>, StoreError> {
@@ -227,7 +202,8 @@ impl GenerationStore for MemoryStore {
         if is_first {
             kept.current = number;
         }
-        let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
+        let generation =
+            Generation { collection: collection.into(), number, spec: spec.clone(), stored: None };
         kept.generations.insert(number, MemoryGeneration::new(generation.clone()));
         state.last = number;
         Ok(generation)
@@ -256,6 +232,12 @@ impl GenerationStore for MemoryStore {
             kept.generations.remove(&generation.number);
         }
         self.totals.forget(generation.number);
+        Ok(())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        self.lock().rename(&normalized_name(from), &checked_name(to)?)?;
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 }
@@ -383,7 +365,7 @@ impl ChunkStore for MemoryStore {
         let mut page = PageBuilder::new(request, generation)?;
         let state = self.read();
         let held = state.held(generation)?;
-        if request.sort == SortKey::Document {
+        if request.is_in_document_order() {
             held.list(&state, request, after, &mut page);
             return Ok(page.finish());
         }

@@ -53,7 +53,7 @@ use crate::filter::Filter;
 use crate::generation::{Collection, Generation, GenerationSpec};
 use crate::index::{Gone, SearchIndex, SharedIndex};
 use crate::list::PageBuilder;
-use crate::list::{ChunkPage, ListRequest, SortKey};
+use crate::list::{ChunkPage, ListRequest};
 use crate::name::{checked_name, normalized_name, parse_name};
 use crate::overlay::{Overlay, Overlays};
 use crate::past_run::PastRun;
@@ -376,6 +376,14 @@ impl GenerationStore for SqliteStore {
         }
         Ok(())
     }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        let (from, to) = (checked_name(from)?, checked_name(to)?);
+        let from = self.open(&from)?.collection;
+        self.write_with(|transaction| collections::rename(transaction, &from, &to))?;
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
 }
 
 impl DocumentStore for SqliteStore {
@@ -476,7 +484,7 @@ impl ChunkStore for SqliteStore {
         let after = request.position(generation)?;
         let mut page = PageBuilder::new(request, generation)?;
         self.read(|transaction| {
-            if request.sort == SortKey::Document {
+            if request.is_in_document_order() {
                 read::change(transaction, generation)?;
                 return list::in_document_order(transaction, generation, request, after.as_ref(), &mut page);
             }

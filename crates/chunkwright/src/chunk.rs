@@ -17,6 +17,7 @@ mod split;
 mod strategy;
 mod tile;
 mod tree;
+mod unknown;
 mod window;
 
 use std::borrow::Cow;
@@ -44,6 +45,7 @@ pub use sections::Sections;
 pub(crate) use strategy::Draft;
 pub use strategy::{Plan, STRATEGIES, Strategy};
 pub use tree::Tree;
+pub use unknown::UnknownFiles;
 pub use window::Window;
 
 /// A chunk of one document: the span it owns, what it borrows, and why it begins where it does.
@@ -427,7 +429,7 @@ impl Chunker {
         let mut config = self.config.for_document(document.id());
         let mut strategy = &*self.strategy;
         let mut is_own = self.is_own;
-        if document.is_unparsed() && config.fixed_chunk_lines > 0 {
+        if config.cuts_by_lines(document) {
             (strategy, is_own) = (&Lines, false);
             config.to_mut().strategy = strategy.name().into();
         }

@@ -6,6 +6,7 @@ mod builder;
 mod embedded;
 mod payload;
 mod properties;
+mod unknown;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ pub struct Document {
     language: Option<&'static str>,
     comment: (&'static str, &'static str),
     is_unparsed: bool,
+    is_text: bool,
     lines: LineIndex,
     /// Whether some line ends with something other than LF.
     has_cr: bool,

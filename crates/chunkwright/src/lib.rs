@@ -52,7 +52,7 @@ mod words;
 pub use chunk::{
     ALIASES, Alias, Assignments, Chunk, ChunkConfig, ChunkId, ChunkIn, Chunked, Chunker, ConfigError,
     ContextRule, Cut, Keep, Kind, Means, OTHER_NAMES, OtherName, Packing, Part, Plan, STRATEGIES, Strategy,
-    Unit,
+    Unit, UnknownFiles,
 };
 pub use context::{Borrow, Rendered};
 pub use document::{

@@ -14,7 +14,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::chunk::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, STRATEGIES, Unit};
+use crate::chunk::{
+    ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, STRATEGIES, Unit, UnknownFiles,
+};
 use crate::preset;
 use values::quoted;
 
@@ -111,6 +113,11 @@ const PACKINGS: Values = Values::OneOf(&[
     ("balanced", "toward `target_size`, at places that an edit elsewhere does not move"),
     ("even", "toward `target_size`, all chunks alike; an edit may move every cut of the section"),
     ("first_fit", "as much as the limit allows, from the first on"),
+]);
+
+const UNKNOWN_FILES: Values = Values::OneOf(&[
+    ("text", "as plain text, by its paragraphs"),
+    ("lines", "as source code without a grammar, by `fixed_chunk_lines`"),
 ]);
 
 /// Declares [`ChunkOptions`] and [`KEYS`] together, so that neither can lack what the other has.
@@ -211,6 +218,8 @@ keys! {
     band: [usize; 2] = Values::Range, About::of(Topic::SIZES).counting(Counts::Size);
     /// Lines per chunk of source code without a grammar; 0 cuts it like everything else
     fixed_chunk_lines: usize = SIZE, About::of(Topic::CODE).counting(Counts::Lines);
+    /// How a file is cut whose extension nothing knows
+    unknown_files: UnknownFiles = UNKNOWN_FILES, About::of(Topic::CODE);
     /// Lines that a chunk cut by lines repeats from the one before
     overlap_lines: usize = SIZE, About::of(Topic::CODE).counting(Counts::Lines);
     /// What documents are, by their paths: tables with `name`, `paths` and what differs for them

@@ -1,6 +1,8 @@
 //! Presets: named configurations, as data.
 
-use crate::chunk::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, OtherName, Packing, Unit};
+use crate::chunk::{
+    ChunkConfig, ConfigError, ContextRule, Keep, Kind, OtherName, Packing, Unit, UnknownFiles,
+};
 
 /// A named configuration.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +86,7 @@ pub(crate) fn auto() -> ChunkConfig {
         medium_overlap_size: 100,
         band: [0, 0],
         fixed_chunk_lines: 0,
+        unknown_files: UnknownFiles::Text,
         overlap_lines: 5,
         kinds: Vec::new(),
     }

@@ -22,8 +22,9 @@ interface Shown {
 }
 
 interface Entry {
-  /** Where each scrolled part of the page was. */
+  /** Where the page was scrolled to, and its list. */
   scroll: number;
+  within?: number;
   key: number;
 }
 
@@ -115,11 +116,14 @@ let keys = 0;
 let arrivals = 0;
 
 const pane = () => document.querySelector<HTMLElement>("#main");
+/** The list of a page that scrolls by itself. */
+const list = () => pane()?.querySelector<HTMLElement>("[data-scroll]");
 
 function keepScroll(): void {
   write();
   const entry = history.state as Entry | null;
-  history.replaceState({ key: entry?.key ?? 0, scroll: pane()?.scrollTop ?? 0 } satisfies Entry, "");
+  const [scroll, within] = [pane(), list()].map((element) => element?.scrollTop ?? 0) as [number, number];
+  history.replaceState({ key: entry?.key ?? 0, scroll, within } satisfies Entry, "");
 }
 
 function match(path: string): [Route, Params] | null {
@@ -179,7 +183,7 @@ async function arrive(isNew: boolean): Promise<void> {
 
 /** After another page was shown: focus on its heading, scroll where it was. */
 function settle(isNew: boolean): void {
-  const scroll = isNew ? 0 : ((history.state as Entry | null)?.scroll ?? 0);
+  const { scroll = 0, within = 0 } = (isNew ? null : (history.state as Entry | null)) ?? {};
   requestAnimationFrame(() => {
     const main = pane();
     if (!main) return;
@@ -192,7 +196,10 @@ function settle(isNew: boolean): void {
     // What a page shows may come later than the page.
     const restore = () => {
       main.scrollTop = scroll;
-      if (main.scrollTop < scroll && (tries += 1) < 40) setTimeout(restore, 25);
+      const long = list();
+      if (long) long.scrollTop = within;
+      const isThere = main.scrollTop >= scroll && (long?.scrollTop ?? 0) >= within;
+      if (!isThere && (tries += 1) < 40) setTimeout(restore, 25);
     };
     restore();
   });

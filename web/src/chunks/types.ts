@@ -16,3 +16,11 @@ export type Chunk = Schemas["Record"] & {
 };
 
 export type OutlineRow = Schemas["OutlineRow"];
+
+/** Chunks by their position: all of them, or those that are loaded of a long list. */
+export interface Rows {
+  readonly length: number;
+  at(position: number): Chunk | undefined;
+  /** Loads those up to another. */
+  load?(first: number, last: number): Promise<void>;
+}

@@ -60,6 +60,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("amend", 8, changes::amend),
     kind("delete", 2, changes::delete),
     kind("delete-all", 1, changes::delete_all),
+    kind("rename", 2, changes::rename),
     kind("prune", 3, changes::prune),
     kind("search", 4, reading::search),
     kind("fetch", 3, reading::fetch),

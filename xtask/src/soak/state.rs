@@ -9,7 +9,8 @@ use super::program::{Answer, Program};
 use super::{finding, must};
 
 /// Messages of `check` about leftovers of a kill on a server.
-const LEFTOVERS: [&str; 2] = ["which the next write removes", "removed to its end; the next run"];
+const LEFTOVERS: [&str; 3] =
+    ["which the next write removes", "removed to its end; the next run", "not renamed to its end"];
 
 /// The state of a collection, as readers see it.
 #[derive(Clone, Debug, Default)]

@@ -99,6 +99,10 @@ class Index:
         what: Any = "all" if everything else {"folder": os.fspath(folder)} if folder else {"source": pattern}
         return Answers(self._ask("delete", {"what": what, "dry_run": dry_run}))
 
+    def rename(self, name: str) -> Answer:
+        """Give the collection another name, by which this index goes on; nothing is read or embedded."""
+        return Answer(self._ask("rename", {"name": name}))
+
     def search(self, query: str, **options: Unpack[Options]) -> list[Hit]:
         """Search: the best chunks, best first. Keywords are options of searches, and `k` is short for `top_k`."""
         return [Hit(hit) for hit in self._index.find(query, **options).get("hits", [])]

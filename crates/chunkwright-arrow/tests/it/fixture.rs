@@ -254,5 +254,6 @@ pub(crate) fn row() -> impl Strategy<Value = ExportRow> {
             vector,
             sparse,
             codes,
+            model: None,
         })
 }

@@ -21,6 +21,7 @@ fn batch() -> RecordBatch {
         vector: Some(vec![0.5, 1.0, 2.0]),
         sparse: Some(vec![(2, 1.5)]),
         codes: Some(vec![7; 16]),
+        model: None,
     };
     to_batch(&[row], ALL).unwrap()
 }
@@ -51,6 +52,25 @@ fn columns_of_other_names_and_any_order_are_no_matter() {
     let changed = with(&batch(), "stars", Some(Arc::new(Int64Array::from(vec![5]))));
     let changed = with(&changed, "chunk_id", changed.column_by_name("chunk_id").cloned());
     assert_eq!(from_batch(&changed).unwrap(), from_batch(&batch()).unwrap());
+}
+
+#[test]
+fn a_row_of_a_batch_engine_without_a_chunk_is_no_row_and_a_model_may_stand_in_each() {
+    let changed = with(&batch(), "outcome", Some(strings("chunk")));
+    let changed = with(&changed, "vector_model", Some(strings("bag")));
+    let rows = from_batch(&changed).unwrap();
+    assert_eq!(rows[0].model.as_deref(), Some("bag"));
+    // Nothing is dropped that has a chunk, whatever a column of that name says.
+    assert_eq!(from_batch(&with(&changed, "outcome", Some(strings("sold")))).unwrap(), rows);
+    let empty = changed.columns().iter().map(|array| new_null_array(array.data_type(), 1)).collect();
+    let schema = changed.schema();
+    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+    let schema = Schema::new(fields.collect::<Vec<Field>>());
+    let empty = RecordBatch::try_new(Arc::new(schema), empty).unwrap();
+    let empty = with(&empty, "outcome", Some(strings("failed")));
+    assert_eq!(from_batch(&empty).unwrap(), []);
+    let unsaid = with(&empty, "outcome", None);
+    assert!(from_batch(&unsaid).unwrap_err().to_string().contains("`chunk_id` is null"));
 }
 
 #[test]

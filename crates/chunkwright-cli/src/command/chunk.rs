@@ -71,6 +71,8 @@ enum ChunkFormat {
     Text,
     /// One page for a browser: sources beside their chunks, reasons and sizes; needs no network
     Html,
+    /// One JSON object with two lists: `chunks`, and `summaries` of source code
+    Lists,
     /// A table of typed columns, compressed
     Parquet,
     /// A table of text; lists and objects are JSON
@@ -120,6 +122,7 @@ impl Chunk {
     ) -> Result<(usize, usize)> {
         let look = match output.format() {
             _ if format == Some(ChunkFormat::Html) => Look::Page,
+            _ if format == Some(ChunkFormat::Lists) => Look::Lists,
             Format::Text => Look::Table,
             Format::Jsonl | Format::Json => Look::Lines,
         };
@@ -128,6 +131,9 @@ impl Chunk {
         }
         let fields = output.fields().cloned();
         let (mut read, mut chunks) = (0, 0);
+        if look == Look::Lists {
+            return lists(documents, output, progress);
+        }
         if look == Look::Lines {
             let request = self.how();
             let write = fields.as_ref().map(|fields| {
@@ -146,7 +152,7 @@ impl Chunk {
         } else {
             let render = |cut: ChunkedDocument| match look {
                 Look::Page => page::document(&cut),
-                Look::Lines | Look::Table => table(&cut.doc_id, &cut.chunks),
+                Look::Lines | Look::Lists | Look::Table => table(&cut.doc_id, &cut.chunks),
             };
             documents.chunk(
                 ChunkRequest::default(),
@@ -221,7 +227,7 @@ impl Chunk {
     fn results(&self, global: &Global, format: Option<ChunkFormat>) -> Result<Destination> {
         let (general, fields) = match format {
             None => (None, self.fields.clone()),
-            Some(ChunkFormat::Jsonl) => (Some(Format::Jsonl), self.fields.clone()),
+            Some(ChunkFormat::Jsonl | ChunkFormat::Lists) => (Some(Format::Jsonl), self.fields.clone()),
             Some(ChunkFormat::Json) => (Some(Format::Json), self.fields.clone()),
             Some(ChunkFormat::Text) => (Some(Format::Text), self.fields.clone()),
             Some(ChunkFormat::Html) if self.fields.fields.is_some() => {
@@ -243,10 +249,59 @@ impl Chunk {
 enum Look {
     /// JSON, one object per line.
     Lines,
+    /// One JSON object of two lists.
+    Lists,
     /// A table.
     Table,
     /// A part of the page.
     Page,
+}
+
+/// Writes the chunks of all documents, then their summaries. Returns the numbers of documents and chunks.
+fn lists(
+    documents: &mut Documents,
+    mut output: Output,
+    progress: &Progress,
+) -> Result<(usize, usize)> {
+    let fields = output.fields().cloned();
+    let lines = |records: &[Record]| {
+        let mut bytes = Vec::new();
+        for record in records {
+            add_json_line(record, fields.as_ref(), &mut bytes).expect("a record of plain values is JSON");
+        }
+        bytes
+    };
+    let (mut read, mut chunks, mut begun, mut summaries) = (0, 0, false, Vec::new());
+    output.bytes(b"{\"chunks\":[\n")?;
+    documents.chunk(
+        ChunkRequest { summaries: true },
+        |cut| (cut.chunks.len(), lines(&cut.chunks), lines(&cut.summaries)),
+        |(_, chunks, summaries)| chunks.len() + summaries.len(),
+        |cut| {
+            progress.advance(1);
+            let Some((number, records, of_code)) = cut else { return Ok(()) };
+            read += 1;
+            chunks += number;
+            summaries.extend(of_code);
+            listed(&mut output, &records, &mut begun)
+        },
+    )?;
+    output.bytes(b"],\"summaries\":[\n")?;
+    listed(&mut output, &summaries, &mut false)?;
+    output.bytes(b"]}\n")?;
+    output.finish()?;
+    Ok((read, chunks))
+}
+
+/// Writes lines of JSON as elements of a list, which `begun` says has some.
+fn listed(output: &mut Output, lines: &[u8], begun: &mut bool) -> Result<()> {
+    for line in lines.split_inclusive(|&byte| byte == b'\n') {
+        if std::mem::replace(begun, true) {
+            output.bytes(b",")?;
+        }
+        output.bytes(line)?;
+    }
+    Ok(())
 }
 
 /// The records of one document, for people.

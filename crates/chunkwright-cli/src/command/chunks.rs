@@ -37,6 +37,9 @@ pub(crate) struct Chunks {
     /// Continue after the page that ended with this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
+    /// Pass over so many chunks first
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    skip: usize,
     /// List all pages
     #[arg(long)]
     all: bool,
@@ -83,6 +86,7 @@ impl Chunks {
             let page = snapshot.chunks(&request)?;
             found += page.chunks.len();
             request.after.clone_from(&page.next);
+            request.skip = 0;
             match output.format() {
                 Format::Json => whole.chunks.extend(page.chunks),
                 _ => write(&mut output, &page.chunks)?,
@@ -109,6 +113,7 @@ impl Chunks {
             sort: self.sort,
             direction: if self.descending { Direction::Descending } else { Direction::Ascending },
             after: self.after.clone().map(Cursor::new),
+            skip: self.skip,
             limit: self.limit,
         }
     }

@@ -21,6 +21,9 @@ pub(crate) struct Collections {
     /// Only collections whose name contains each of these words, whatever the case
     #[arg(value_name = "NAME", default_value = "", hide_default_value = true)]
     name: String,
+    /// Only collections that a running process watches files for, with these files
+    #[arg(long)]
+    watched: bool,
     /// Sort key
     #[arg(long, value_name = "KEY", default_value = "name", value_parser = sort())]
     sort: CollectionSort,
@@ -55,6 +58,7 @@ impl Collections {
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let mut request = ListCollectionsRequest {
             name: self.name.clone(),
+            watched: self.watched,
             sort: self.sort,
             direction: if self.descending { Direction::Descending } else { Direction::Ascending },
             after: None,
@@ -73,7 +77,9 @@ impl Collections {
         if total > listed.len() {
             global.say(&format!("{} of {} collections are listed", listed.len(), grouped(total)));
         }
-        let none = if self.name.is_empty() {
+        let none = if self.watched {
+            "no process watches files for a collection; `chunkwright index --watch` does".to_owned()
+        } else if self.name.is_empty() {
             "nothing is stored; `chunkwright index` stores documents".to_owned()
         } else {
             format!("no collection has `{}` in its name", self.name)
@@ -84,8 +90,9 @@ impl Collections {
 
 fn describe(listed: &[ListedCollection]) -> String {
     let header = ["collection", "state", "documents", "chunks", "no vector", "model", "generations", "versions"];
-    let mut table = Table::new(header);
-    for ListedCollection { status, generations, version_generations, .. } in listed {
+    let is_any_watched = listed.iter().any(|collection| !collection.watched.is_empty());
+    let mut table = Table::new(header.into_iter().chain(is_any_watched.then_some("watched")));
+    for ListedCollection { status, generations, version_generations, watched, .. } in listed {
         let versions: Vec<&str> = version_generations.keys().map(String::as_str).collect();
         table.row([
             bold(&plain(&status.generation.collection)),
@@ -96,6 +103,7 @@ fn describe(listed: &[ListedCollection]) -> String {
             status::model(&status.generation.spec),
             grouped(*generations),
             plain(&versions.join(" ")),
+            plain(&watched.join(" ")),
         ]);
     }
     table.if_any()

@@ -9,23 +9,26 @@ use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, grouped};
 
-/// Read records into a collection, from JSON Lines or Parquet
+/// Read records into a collection, from files of JSON Lines or Parquet
 ///
 /// The output of `chunkwright export` recreates the same collection, including changes made by hand. Records of
 /// `chunkwright chunk`, or of another program with the same fields, are accepted too: the sources of their documents
 /// are reassembled from them. All records must have been cut with one configuration, those of a document together and
 /// in order. Missing vectors are made by the next `chunkwright index`.
 ///
-/// The whole file is verified before anything is written: a record that contradicts itself or its document is refused
-/// with its line and the reason, and the collection stays unchanged. A file that would hide other documents of the
-/// collection, because they were cut with another configuration, is refused too; with the preset and settings of the
+/// All files are verified before anything is written: a record that contradicts itself, its document or another file is
+/// refused with its line and the reason, and the collection stays unchanged. Files are read and written side by side.
+/// What is cut or embedded in another way than the collection becomes a new generation, which searches see when every
+/// document is stored with all its chunks and a sample of the records was read back; an import that was interrupted is
+/// run again and writes only what is missing. Files that would hide other documents of the
+/// collection, because they were cut with another configuration, are refused too; with the preset and settings of the
 /// records (flags or `chunkwright.toml`) those documents are cut again instead. Chunks that were changed by hand in
 /// this collection keep their changes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// The file; its format is detected from its content
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Files; the format of each is detected from its content
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     cut: CutFlags,
     #[command(flatten)]
@@ -36,9 +39,9 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let results = self.output.check(global, &[&self.file, &self.cut])?;
+        let results = self.output.check(global, &[&self.files, &self.cut])?;
         let engine = global.engine(&[&self.cut, &self.collection], Access::Write)?;
-        let answer = engine.default_collection().import(&self.file)?;
+        let answer = engine.default_collection().import(&self.files)?;
         global.tell(&answer.notices);
         let done = &answer.imported;
         results.only(&answer, |_| {

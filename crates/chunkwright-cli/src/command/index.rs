@@ -41,6 +41,12 @@ pub(crate) struct Index {
     /// source maps, minified and encoded content in folders are left out; documents of such files leave the collection.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Index the pages that this file lists, one address a line; `#` begins a comment
+    ///
+    /// Each is fetched as a page given as PATH, from the host of its address alone, and removed when it leaves the list.
+    /// A file that is given as PATH is a document, whatever it holds.
+    #[arg(long, value_name = "FILE", conflicts_with = "watch")]
+    urls: Option<PathBuf>,
     #[command(flatten)]
     files: FileFlags,
     /// Name of the document on standard input: its id, and by its extension its format
@@ -183,6 +189,9 @@ impl Index {
 
     /// The paths to index. Flags about folders imply the working folder.
     fn paths(&self) -> Vec<PathBuf> {
+        if self.paths.is_empty() && self.urls.is_some() {
+            return Vec::new();
+        }
         if self.paths.is_empty() && self.is_about_folders() { vec![".".into()] } else { paths_or_default(&self.paths) }
     }
 
@@ -218,6 +227,7 @@ impl Index {
             root: self.root.clone(),
             moved_from: self.moved_from.clone(),
             meta: self.meta.iter().cloned().collect(),
+            urls: self.urls.iter().cloned().collect(),
             allow_private: self.allow_private,
             rehash: self.rehash,
             price: self.price,

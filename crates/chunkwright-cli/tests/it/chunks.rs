@@ -55,6 +55,11 @@ fn pages_hold_what_an_export_does() {
     assert_eq!(error.code, 2);
     assert!(error.stderr.contains("the cursor belongs to another list"), "{}", error.stderr);
     assert_eq!(folder.run(&["chunks", "--limit", "0"]).code, 2);
+    // A page in the middle, and all from there on.
+    let middle = folder.run(&["chunks", "--skip", "1", "--limit", "2"]).stdout;
+    let middle: Vec<Value> = middle.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(ids(&middle), exported[1..3]);
+    assert_eq!(ids(&folder.run(&["chunks", "--skip", "2", "--limit", "1", "--all"]).lines()), exported[2..]);
 }
 
 #[test]

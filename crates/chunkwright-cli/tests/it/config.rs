@@ -139,7 +139,7 @@ fn every_key_is_known_as_a_variable() {
 fn what_cannot_be_used_is_named() {
     let keys = "`strategy`, `unit`, `max_size`, `target_size`, `min_size`, `overlap_size`, `context`, \
                 `max_heading_level_for_path`, `section_level`, `packing`, `keep_whole`, `set_apart`, `lead_in_chars`, \
-                `short_size`, `long_size`, `medium_max_size`, `medium_overlap_size`, `band`, `fixed_chunk_lines`, `overlap_lines`, `kinds`";
+                `short_size`, `long_size`, `medium_max_size`, `medium_overlap_size`, `band`, `fixed_chunk_lines`, `unknown_files`, `overlap_lines`, `kinds`";
     let known = format!(
         "{keys}, `tokenizer`, `include`, `exclude`, `type`, `hidden`, `no_ignore`, `max_filesize`, `redact_secrets`, `collection`, `store`, `store_key_file`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
          `writer`, `writer_url`, `data`, `keep_generations`, `search_memory`, `embed_minutes`, `presets`, `meta`, `embedders`, `rerankers`, `writers`"

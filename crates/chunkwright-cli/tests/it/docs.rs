@@ -302,6 +302,7 @@ fn aliases(_: &Folder) -> String {
         let means = match alias.means {
             Means::Key(key) => code(key),
             Means::Banded(key) => format!("{}, and a `band` of a fifth around it", code(key)),
+            Means::CodeSize(key, _) => format!("{}, in tokens, and `unknown_files = lines`", code(key)),
             Means::Size(key, Unit::Tokens) => format!("{}, in tokens", code(key)),
             Means::Size(key, Unit::Chars) => format!("{}, in characters", code(key)),
             Means::Values(values) => {

@@ -512,6 +512,16 @@ fn a_collection_goes_out_and_comes_in_again() {
     )
     .unwrap();
     assert_eq!(imported["rebuilt"], imported["documents"]);
+    // The shards of a cluster, as one file.
+    for shard in ["1/2", "2/2"] {
+        let file = format!("shard-{}.parquet", &shard[..1]);
+        folder.run(&["chunk", "docs", "--shard", shard, "-o", &file]).success();
+    }
+    let shards = ["import", "shard-1.parquet", "shard-2.parquet", "--store", "shards", "-f", "json"];
+    let of_shards: Value = serde_json::from_str(&folder.run(&shards).success()).unwrap();
+    assert_eq!(of_shards, imported);
+    let exported = |store| folder.run(&["export", "--records-only", "--store", store]).success();
+    assert_eq!(exported("shards"), exported("bare"));
     let run = folder.run(&["import", "docs/guide.md"]);
     assert!(
         run.code == 2

@@ -195,6 +195,18 @@ fn a_server_keeps_a_collection_in_step_with_a_folder() {
     wait_for("вторые");
     // Other commands write meanwhile.
     assert_eq!(folder.run(&["disable", "a.md#0"]).code, 0);
+    // Every process says that the folder is watched, until the one that watches has ended, however that was.
+    let docs = json!([folder.path().join("docs").canonicalize().unwrap()]);
+    let (_, listed) = server.call("GET", "/api/v1/collections", &Value::Null).unwrap();
+    assert_eq!(listed["collections"][0]["watched"], docs, "{listed}");
+    let (_, one) = server.call("GET", "/api/v1/collections/default", &Value::Null).unwrap();
+    assert_eq!(one["watched"], docs, "{one}");
+    assert_eq!(folder.run(&["collections"]).lines()[0]["watched"], docs);
+    assert!(folder.run(&["collections", "--watched", "--format", "text"]).success().contains("docs"));
+    let mut server = server;
+    server.kill();
+    assert_eq!(folder.run(&["collections"]).lines()[0]["watched"], Value::Null);
+    assert_eq!(folder.run(&["collections", "--watched"]).code, 1);
 }
 
 /// The ids of the documents that a server has, once they are these.

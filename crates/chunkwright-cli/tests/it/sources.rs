@@ -125,6 +125,37 @@ fn a_site_is_a_collection_that_a_later_run_keeps_in_step() {
 }
 
 #[test]
+fn a_file_of_addresses_is_a_list_only_if_it_is_given_as_one() {
+    let site = Site::new(&[("/a", "The lamp has a switch."), ("/b", "All about lamps.")]);
+    let list = format!("# lamps\n{0}/a\n{0}/b\n", site.url);
+    let folder = Folder::new(&[("pages.txt", &list), ("notes/c.md", "# C\n\nA note.\n")]);
+    let index = |more: &[&str]| {
+        folder.run(&[&["index", "--store", "s", "--embedder", "none", "--format", "json"], more].concat())
+    };
+    let refused = index(&["--urls", "pages.txt"]);
+    assert!(refused.code == 2 && refused.stderr.contains("private address"), "{refused:?}");
+    let listed = index(&["--urls", "pages.txt", "--allow-private", "notes"]);
+    assert_eq!((listed.code, counts(&listed)[0]), (0, 3), "{listed:?}");
+    assert!(listed.stderr.contains("pages.txt`: 2 pages new or changed"), "{listed:?}");
+    let chunks = folder.run(&["chunks", "--store", "s", "--format", "jsonl"]).lines();
+    let mut names: Vec<&str> = chunks.iter().map(|chunk| chunk["doc_id"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    let [a, b] = ["a", "b"].map(|page| format!("{}/{page}.html", site.host()));
+    assert_eq!(names, [&*a, &*b, "c.md"]);
+    // Without a page of the list its document goes; the other folder is not looked at.
+    folder.write("pages.txt", format!("{}/b\n", site.url).as_bytes());
+    let shorter = index(&["--urls", "pages.txt", "--allow-private"]);
+    assert_eq!((shorter.code, counts(&shorter)), (0, [0, 1, 0, 1]), "{shorter:?}");
+    // As a path it is a document.
+    let document = index(&["pages.txt", "--collection", "other"]);
+    assert_eq!((document.code, counts(&document)[0]), (0, 1), "{document:?}");
+    let wrong = index(&["--urls", "notes/c.md"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("line 3 of `notes/c.md`"), "{wrong:?}");
+    let watched = index(&["--urls", "pages.txt", "--watch"]);
+    assert!(watched.code == 2 && watched.stderr.contains("cannot be used with"), "{watched:?}");
+}
+
+#[test]
 fn addresses_that_cannot_be_used_are_answered_with_what_can() {
     let folder = Folder::new(&[("a.md", "# A\n")]);
     let index = |address: &str| folder.run(&["index", address, "--store", "s", "--embedder", "none"]);

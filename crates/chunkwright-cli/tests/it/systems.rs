@@ -1,6 +1,6 @@
 //! Configurations of the systems that presets reproduce, verbatim: each gives the same result as its system.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::Folder;
 
@@ -209,6 +209,7 @@ fn source_code_by_symbols_and_lines() {
             "max_size = 512; /chunkwright.toml",
             "min_size = 0; preset `code`",
             "fixed_chunk_lines = 50; /chunkwright.toml",
+            "unknown_files = \"lines\"; /chunkwright.toml",
             "overlap_lines = 5; /chunkwright.toml",
         ],
     );
@@ -244,12 +245,34 @@ fn source_code_by_symbols_and_lines() {
         all.into_iter().partition(|record| record.get("artifact").is_some());
     assert_eq!(cut, records);
     assert_eq!(field(&summaries, "artifact")[0], "file_summary");
+    let records_of_code = records;
 
     let lines: String = (0..120).map(|line| format!("x{line}\n")).collect();
     let records = chunks(file, "a.asm", &lines);
     let starts: Vec<u64> = records.iter().map(|record| record["start_line"].as_u64().unwrap()).collect();
     assert_eq!((starts.as_slice(), field(&records, "content_type")[0]), (&[1, 51, 96][..], "fixed"));
     assert!(records[1]["context"].as_str().unwrap().ends_with("\nx45\nx46\nx47\nx48\nx49\n"), "five lines");
+    // So is a file that nothing knows, from its first line; what is known as text is not, nor what says otherwise.
+    let unknown = chunks(file, "src/a.unknown", &lines);
+    let starts: Vec<u64> = unknown.iter().map(|record| record["start_line"].as_u64().unwrap()).collect();
+    assert_eq!((starts.as_slice(), field(&unknown, "chunk_type")[0]), (&[1, 51, 96][..], "fixed"));
+    let by_paragraphs = chunks("preset = \"code\"\n", "src/a.unknown", &lines);
+    assert_ne!(field(&by_paragraphs, "chunk_id"), field(&unknown, "chunk_id"));
+    let as_text = chunks(&format!("{file}unknown_files = \"text\"\n"), "src/a.unknown", &lines);
+    assert_eq!(field(&as_text, "chunk_id"), field(&by_paragraphs, "chunk_id"));
+    for known in ["notes.txt", "LICENSE", "a.md"] {
+        let ids = |file: &str| field(&chunks(file, known, &lines), "chunk_id").join(" ");
+        assert_eq!(ids(file), ids("preset = \"code\"\n"), "{known}");
+    }
+    // Chunks and summaries as one result with two lists.
+    let result = folder.run(&["chunk", "docs", "--format", "lists"]);
+    let result: Value = serde_json::from_str(&result.success()).unwrap();
+    assert_eq!((&result["chunks"], &result["summaries"]), (&json!(records_of_code), &json!(summaries)));
+    let none = folder.run_with_input(&["chunk", "-", "--format", "lists", "--fields", "chunk_id"], b"");
+    assert_eq!(
+        serde_json::from_str::<Value>(&none.stdout).unwrap(),
+        json!({ "chunks": [], "summaries": [] })
+    );
 }
 
 #[test]

@@ -83,6 +83,7 @@ struct Shared {
     queue: Option<Arc<OnWait>>,
     loaded: Loaded,
     turns: Turns,
+    opened_at: i64,
     /// The collections with a change by hand in progress.
     changes: Turns,
     owns: Owns,
@@ -582,6 +583,11 @@ impl Engine {
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let span = tracing::Span::current();
         on_pool(&self.inner.shared.pool, || span.in_scope(work))
+    }
+
+    /// When this engine was opened, in nanoseconds since 1970.
+    pub(crate) fn opened_at(&self) -> i64 {
+        self.inner.shared.opened_at
     }
 
     /// Number of worker threads.

@@ -115,7 +115,11 @@ impl Error {
             },
             Self::Import { error, .. } => match &**error {
                 ImportError::Store(error) => of_store(error),
-                ImportError::Hides { .. } | ImportError::SameId { .. } => Code::CONFLICT,
+                ImportError::Hides { .. }
+                | ImportError::SameId { .. }
+                | ImportError::Twice { .. }
+                | ImportError::Busy { .. }
+                | ImportError::Unproved { .. } => Code::CONFLICT,
                 _ => Code::INVALID_REQUEST,
             },
             Self::Changed { .. } => Code::CHANGED,
@@ -174,6 +178,7 @@ impl Error {
             | Self::OtherConfiguration { .. }
             | Self::NotPrunable { .. }
             | Self::NoResult { .. }
+            | Self::RunInProgress { .. }
             | Self::TooManyQuestions { .. } => Code::CONFLICT,
             Self::NoCollections => Code::UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. }
@@ -259,7 +264,8 @@ fn of_store(error: &StoreError) -> Code {
         StoreError::CollectionName { .. }
         | StoreError::MalformedCursor { .. }
         | StoreError::OtherCursor { .. } => Code::INVALID_REQUEST,
-        StoreError::OtherModel { .. }
+        StoreError::NameTaken { .. }
+        | StoreError::OtherModel { .. }
         | StoreError::OtherDimension { .. }
         | StoreError::OtherVectors { .. } => Code::CONFLICT,
         _ => Code::STORE_FAILED,
@@ -278,6 +284,8 @@ fn of_mirror(error: &MirrorError) -> Code {
         MirrorError::Remote { .. } => Code::FORBIDDEN,
         MirrorError::Cancelled => Code::CANCELLED,
         MirrorError::Address { .. }
+        | MirrorError::Line { .. }
+        | MirrorError::EmptyList { .. }
         | MirrorError::Private { .. }
         | MirrorError::Twice { .. }
         | MirrorError::Watched { .. } => Code::INVALID_REQUEST,

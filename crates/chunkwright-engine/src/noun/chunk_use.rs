@@ -8,6 +8,7 @@ use chunkwright_index::{ListRequest, MAX_PAGE, StatisticsRequest};
 
 use crate::error::Error;
 use crate::noun::query_log::QueryLog;
+use crate::noun::renamed;
 use crate::noun::snapshot::Snapshot;
 use crate::request::chunk_use::{ChunkUse, UseAnswer, UseRequest, UseState};
 
@@ -29,11 +30,12 @@ impl Snapshot {
     ///
     /// A generation that is gone, a store that fails.
     pub fn chunk_use(&self, log: &QueryLog, request: &UseRequest) -> Result<UseAnswer, Error> {
-        let collection = &self.generation().collection;
+        let names = renamed::names(self.engine(), &self.generation().collection);
         let (mut counts, mut queries, mut since) = (HashMap::<ChunkId, Count>::new(), 0, None);
         log.each(|query| {
             since.get_or_insert_with(|| query.at.clone());
-            let Some(chunks) = query.call.chunks.get(collection) else { return };
+            let mut then = names.iter().filter(|name| name.may_be_at(&query.at));
+            let Some(chunks) = then.find_map(|then| query.call.chunks.get(&then.name)) else { return };
             queries += 1;
             for id in chunks {
                 let count = counts.entry(*id).or_default();

@@ -3,6 +3,7 @@
 use chunkwright_index::{FetchError, PastRun, SearchError, StoreError, folders, normalized_name};
 
 use crate::core::engine::Engine;
+use crate::core::watching::watched;
 use crate::error::Error;
 use crate::noun::snapshot::Snapshot;
 use crate::request::collections::{CollectionStatus, ListedCollection};
@@ -24,9 +25,14 @@ impl Engine {
         Collection::new(self.clone(), name.as_ref())
     }
 
-    /// The collection named in the settings.
+    /// The collection named in the settings, by its name now where it was renamed since the engine was opened.
     pub fn default_collection(&self) -> Collection {
-        self.collection(&self.settings().collection)
+        self.collection(self.default_name())
+    }
+
+    /// The name of the [default collection](Self::default_collection).
+    pub fn default_name(&self) -> String {
+        self.name_now(&self.settings().collection)
     }
 }
 
@@ -38,6 +44,12 @@ impl Collection {
     /// The name of the collection, or `NAME@N` for one generation of it, in Unicode's normalization form C.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The collection by its name now, where it was renamed since the engine was opened.
+    #[must_use]
+    pub fn now(&self) -> Self {
+        self.engine.collection(self.engine.name_now(&self.name))
     }
 
     /// The engine of the collection.
@@ -71,7 +83,8 @@ impl Collection {
     /// A collection that does not exist, a store that fails.
     pub fn listed(&self) -> Result<ListedCollection, Error> {
         let name = self.snapshot()?.generation().collection.clone();
-        let found = self.engine.store()?.collection(&name)?.as_ref().and_then(ListedCollection::of);
+        let found = self.engine.store()?.collection(&name)?;
+        let found = found.and_then(|found| ListedCollection::of(&found, &watched(&self.engine)));
         found.ok_or_else(|| StoreError::UnknownCollection { name, known: String::new() }.into())
     }
 

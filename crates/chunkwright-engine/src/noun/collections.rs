@@ -3,6 +3,7 @@
 use chunkwright_index::{CollectionPlace, CollectionsBehind, MAX_PAGE, folders};
 
 use crate::core::engine::Engine;
+use crate::core::watching::watched;
 use crate::error::Error;
 use crate::paging::{cursor, entry_before};
 use crate::request::collections::{
@@ -16,7 +17,11 @@ impl Engine {
     ///
     /// A cursor of another list, a store that fails.
     pub fn list_collections(&self, request: &ListCollectionsRequest) -> Result<CollectionPage, Error> {
-        let ListCollectionsRequest { name, sort, direction, after, limit } = request;
+        let ListCollectionsRequest { name, watched: only, sort, direction, after, limit } = request;
+        let watched = watched(self);
+        if *only && watched.is_empty() {
+            return Ok(CollectionPage { collections: Vec::new(), total: 0, next: None });
+        }
         let order = ("collections", name, sort, direction);
         let behind = after.as_ref().map(|after| entry_before(&order, after)).transpose()?;
         let place = match (&behind, after) {
@@ -26,7 +31,8 @@ impl Engine {
             }
             _ => None,
         };
-        let (sort, direction, limit) = (*sort, *direction, Some((*limit).clamp(1, MAX_PAGE)));
+        let (sort, direction) = (*sort, *direction);
+        let limit = (!only).then(|| (*limit).clamp(1, MAX_PAGE));
         let page = self.store()?.list_collections(&CollectionsBehind {
             name,
             sort,
@@ -37,8 +43,10 @@ impl Engine {
         let last = page.collections.last().filter(|_| page.is_more);
         let next =
             last.map(|last| cursor(&order, &format!("{}/{}", sort.count(last), last.name))).transpose()?;
-        let collections = page.collections.iter().filter_map(ListedCollection::of).collect();
-        Ok(CollectionPage { collections, total: page.total, next })
+        let listed = page.collections.iter().filter_map(|found| ListedCollection::of(found, &watched));
+        let collections: Vec<_> = listed.filter(|listed| !only || !listed.watched.is_empty()).collect();
+        let total = if *only { collections.len() } else { page.total };
+        Ok(CollectionPage { collections, total, next })
     }
 
     /// The names of all collections, in order.

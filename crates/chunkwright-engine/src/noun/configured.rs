@@ -113,6 +113,17 @@ impl Collection {
 }
 
 impl Collection {
+    /// Gives the plan to the collection `to`, which is this one by its new name.
+    pub(crate) fn move_plan(&self, to: &str) -> Result<(), Error> {
+        if !Configurations::read(self.engine()).collections.contains_key(self.name()) {
+            return Ok(());
+        }
+        Configurations::change(self.engine(), |all| {
+            let plan = all.collections.remove(self.name());
+            all.collections.extend(plan.map(|plan| (to.to_owned(), plan)));
+        })
+    }
+
     /// Removes the plan of a collection that is gone.
     pub(crate) fn forget_plan(&self) -> Result<(), Error> {
         if !Configurations::read(self.engine()).collections.contains_key(self.name()) {

@@ -49,8 +49,8 @@ impl Snapshot {
     pub fn list_documents(&self, request: &ListDocumentsRequest) -> Result<DocumentPage, Error> {
         let list = (&self.generation().collection, &request.source);
         let after = request.after.as_ref().map(|cursor| entry_before(&list, cursor)).transpose()?;
-        let (source, limit) = (request.source.as_ref(), request.limit);
-        let behind = DocumentsBehind { source, after: after.as_deref(), limit };
+        let (source, skip, limit) = (request.source.as_ref(), request.skip, request.limit);
+        let behind = DocumentsBehind { source, after: after.as_deref(), skip, limit };
         let page = self.store().list_documents(self.generation(), &behind)?;
         let next = page.documents.last().filter(|_| page.is_more);
         let next = next.map(|info| cursor(&list, &info.doc_id)).transpose()?;
@@ -72,7 +72,7 @@ impl Snapshot {
     ///
     /// A generation that is gone, a store that fails.
     pub fn documents_behind(&self, after: Option<&str>, limit: usize) -> Result<Vec<DocumentInfo>, Error> {
-        let behind = DocumentsBehind { source: None, after, limit };
+        let behind = DocumentsBehind { after, limit, ..DocumentsBehind::default() };
         Ok(self.store().list_documents(self.generation(), &behind)?.documents)
     }
 

@@ -143,6 +143,18 @@ impl Collection {
         Ok(AskedQuestions { k: request.k, versions })
     }
 
+    /// Gives the questions to the collection `to`, which is this one by its new name.
+    pub(crate) fn move_questions(&self, to: &str) -> Result<(), Error> {
+        if !state_file::read::<All>(self.engine(), FILE).contains_key(self.name()) {
+            return Ok(());
+        }
+        state_file::change(self.engine(), FILE, |all: &mut All| {
+            let questions = all.remove(self.name());
+            all.extend(questions.map(|questions| (to.to_owned(), questions)));
+            Ok(())
+        })
+    }
+
     /// Deletes all questions of a collection that is gone.
     pub(crate) fn forget_questions(&self) -> Result<(), Error> {
         if !state_file::read::<All>(self.engine(), FILE).contains_key(self.name()) {

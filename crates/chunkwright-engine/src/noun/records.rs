@@ -7,7 +7,7 @@ use std::path::Path;
 
 use chunkwright::Record;
 use chunkwright_arrow::{ExportRow, Reader};
-use chunkwright_index::transfer::{self, ImportError, Row, RowAt};
+use chunkwright_index::transfer::{self, FileRows, ImportError, Row, RowAt, RowFile};
 
 use crate::error::Error;
 
@@ -20,8 +20,24 @@ const PARQUET: &[u8] = b"PAR1";
 /// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// The rows of a file.
-pub(crate) type Rows = Box<dyn Iterator<Item = Result<(RowAt, Row), ImportError>>>;
+/// A file of records, JSON Lines or Parquet.
+pub(crate) struct RecordFile<'a> {
+    path: &'a Path,
+    is_parquet: bool,
+}
+
+impl<'a> RecordFile<'a> {
+    /// The file at `path`, whose format is told by its first bytes.
+    pub(crate) fn new(path: &'a Path) -> Result<Self, Error> {
+        Ok(Self { path, is_parquet: is_parquet(path)? })
+    }
+}
+
+impl RowFile for RecordFile<'_> {
+    fn rows(&self) -> Result<FileRows<'_>, ImportError> {
+        rows(self.path, self.is_parquet)
+    }
+}
 
 /// Returns whether a file is Parquet, by its first bytes.
 pub(crate) fn is_parquet(path: &Path) -> Result<bool, Error> {
@@ -75,7 +91,7 @@ pub(crate) fn records(path: &Path) -> Result<Vec<Record>, Error> {
 }
 
 /// Opens a file to read its rows.
-pub(crate) fn rows(path: &Path, is_parquet: bool) -> Result<Rows, ImportError> {
+fn rows(path: &Path, is_parquet: bool) -> Result<FileRows<'static>, ImportError> {
     let unreadable = |reason: String| ImportError::Unreadable { at: None, reason };
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
     if !is_parquet {
@@ -102,6 +118,7 @@ pub(crate) fn rows(path: &Path, is_parquet: bool) -> Result<Rows, ImportError> {
             vector: row.vector,
             sparse: row.sparse,
             codes: row.codes,
+            model: row.model,
         };
         Ok((at, row))
     };

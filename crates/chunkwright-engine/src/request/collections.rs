@@ -39,6 +39,8 @@ pub struct CollectionStatistics {
 pub struct ListCollectionsRequest {
     /// Only collections whose name contains each of these words, whatever the case; empty for all.
     pub name: String,
+    /// Only collections that a running process keeps in step with files. They are all on one page.
+    pub watched: bool,
     /// What they are ordered by.
     pub sort: CollectionSort,
     /// From which end.
@@ -53,12 +55,32 @@ impl Default for ListCollectionsRequest {
     fn default() -> Self {
         Self {
             name: String::new(),
+            watched: false,
             sort: CollectionSort::default(),
             direction: Direction::default(),
             after: None,
             limit: 100,
         }
     }
+}
+
+/// The name that a collection is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RenameRequest {
+    /// Its new name, which no other collection has.
+    pub name: String,
+}
+
+/// A collection that was given another name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RenamedCollection {
+    /// Its name now.
+    pub collection: String,
+    /// Its name before.
+    pub before: String,
 }
 
 /// Some collections of the store.
@@ -87,6 +109,9 @@ pub struct ListedCollection {
     pub versions: BTreeMap<String, usize>,
     /// Number of chunks by strategy version and generation: `{"tree-v1.0@1": 100, "tree-v1.0@2": 120}`.
     pub version_generations: BTreeMap<String, usize>,
+    /// The files and folders that a running process watches for it; left out if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<String>,
 }
 
 /// A collection, by the generation that searches see, and its folders.
@@ -101,11 +126,21 @@ pub struct CollectionStatus {
 }
 
 impl ListedCollection {
-    /// The list entry of a collection; `None` if it has no generation.
-    pub(crate) fn of(collection: &chunkwright_index::Collection) -> Option<Self> {
+    /// The list entry of a collection, with what is watched for each; `None` if it has no generation.
+    pub(crate) fn of(
+        collection: &chunkwright_index::Collection,
+        watched: &BTreeMap<String, Vec<String>>,
+    ) -> Option<Self> {
         let (status, versions) = (collection.visible()?.clone(), collection.version_stats());
         let version_generations = collection.generation_stats();
-        Some(Self { status, generations: collection.generations.len(), versions, version_generations })
+        let watched = watched.get(&collection.name).cloned().unwrap_or_default();
+        Some(Self {
+            status,
+            generations: collection.generations.len(),
+            versions,
+            version_generations,
+            watched,
+        })
     }
 
     /// The name of the collection.

@@ -48,6 +48,9 @@ pub struct IndexRequest {
     pub context_notes: bool,
     /// Have the writer summarise each document.
     pub document_summaries: bool,
+    /// Files that list addresses of pages, one a line; the pages are indexed.
+    #[serde(skip)]
+    pub urls: Vec<PathBuf>,
     /// Fetch addresses too whose hosts are in a private network or on this machine.
     #[serde(skip)]
     pub allow_private: bool,

@@ -23,13 +23,15 @@ pub struct ListDocumentsRequest {
     pub source: Option<Glob>,
     /// Where the page before ended; none for the first page.
     pub after: Option<Cursor>,
+    /// Number of documents to pass over before the page. To read a whole list, continue by cursors.
+    pub skip: usize,
     /// Most documents of the page, from 1 to 1,000.
     pub limit: usize,
 }
 
 impl Default for ListDocumentsRequest {
     fn default() -> Self {
-        Self { source: None, after: None, limit: 100 }
+        Self { source: None, after: None, skip: 0, limit: 100 }
     }
 }
 

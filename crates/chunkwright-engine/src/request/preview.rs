@@ -44,9 +44,9 @@ pub struct PreviewAnswer {
     pub doc_id: String,
     /// Its chunks, in order.
     pub chunks: Vec<Record>,
-    /// Summaries of source code, where they were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub summaries: Vec<Record>,
+    /// Summaries of source code, where they were asked for; empty for other documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summaries: Option<Vec<Record>>,
     /// Why the chunks are as they are, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub explanations: Vec<ExplainedChunk>,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::request::amend::AmendRequest;
 use crate::request::boundary::BoundaryRequest;
+use crate::request::collections::RenameRequest;
 use crate::request::diff::PlannedDiffRequest;
 use crate::request::evaluate::EvaluateRequest;
 use crate::request::generations::{DeleteRequest, PruneRequest};
@@ -75,12 +76,20 @@ pub enum Task {
         /// Which of them.
         request: DeleteRequest,
     },
-    /// Read records of a file into a collection.
+    /// Give the collection another name. Only processes send it to each other.
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Rename {
+        /// The collection.
+        collection: String,
+        /// Its new name.
+        request: RenameRequest,
+    },
+    /// Read records of files into a collection.
     Import {
         /// The collection.
         collection: String,
-        /// The file.
-        file: PathBuf,
+        /// The files.
+        files: Vec<PathBuf>,
     },
     /// Forget vectors of texts that no chunk has, and all notes.
     ClearCache,
@@ -155,6 +164,7 @@ impl Task {
             | Self::SetBoundary { collection, .. }
             | Self::Prune { collection, .. }
             | Self::Delete { collection, .. }
+            | Self::Rename { collection, .. }
             | Self::Import { collection, .. }
             | Self::Diff { collection, .. } => Some(collection),
             Self::ClearCache | Self::Evaluate { .. } => None,
@@ -171,6 +181,7 @@ impl Task {
             Self::SetBoundary { .. } => "set_boundary",
             Self::Prune { .. } => "prune",
             Self::Delete { .. } => "delete",
+            Self::Rename { .. } => "rename",
             Self::Import { .. } => "import",
             Self::ClearCache => "clear_cache",
             Self::Diff { .. } => "diff",
@@ -223,11 +234,12 @@ impl Task {
                 paths.iter_mut().chain(root).chain(moved_from).chain(exclude).collect()
             }
             Self::Delete { request, .. } => request.paths_mut().collect(),
-            Self::Import { file, .. } => vec![file],
+            Self::Import { files, .. } => files.iter_mut().collect(),
             Self::Evaluate { paths, request } => paths.iter_mut().chain(request.paths_mut()).collect(),
             Self::Amend { .. }
             | Self::SetBoundary { .. }
             | Self::Prune { .. }
+            | Self::Rename { .. }
             | Self::Diff { .. }
             | Self::ClearCache => Vec::new(),
         }

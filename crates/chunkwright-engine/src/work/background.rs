@@ -169,7 +169,7 @@ impl Background {
             return state;
         }
         // The process that embeds may be another one, so the store says how far it is.
-        let coverage = Coverage::of(self.shared.collection.engine(), self.shared.collection.name());
+        let coverage = Coverage::of(self.shared.collection.engine(), self.shared.collection.now().name());
         let Some(coverage) = coverage.ok().flatten() else { return state };
         let error = match &filling {
             Filling::Adding { error } => error.clone(),
@@ -326,19 +326,19 @@ impl Shared {
             }
         };
         let Then::Watch(models) = then else {
-            let answer = self.collection.index(request.clone(), &on_progress)?;
+            let answer = self.collection.now().index(request.clone(), &on_progress)?;
             self.set(IndexState::Ready);
             on_event(&Watched::Run(Box::new(answer)));
             return Ok(());
         };
-        let served = Served { collection: self.collection.clone(), request: request.clone(), models };
+        let served = || Served { collection: self.collection.now(), request: request.clone(), models };
         let run = || {
-            let answer = served.run(&on_progress)?;
+            let answer = served().run(&on_progress)?;
             *self.filling.lock() = Filling::Adding { error: None };
             Ok(answer)
         };
-        let idle = |is_changed: &dyn Fn() -> bool| self.fill(&served, is_changed);
-        watch::follow(self.collection.engine(), &request.paths, run, idle, |event| {
+        let idle = |is_changed: &dyn Fn() -> bool| self.fill(&served(), is_changed);
+        watch::follow(&self.collection, &request.paths, run, idle, |event| {
             match &event {
                 Watched::Run(_) => self.set(IndexState::Ready),
                 Watched::Failed(error) => self.set(IndexState::Failed { message: error.to_string() }),

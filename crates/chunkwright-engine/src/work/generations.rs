@@ -79,7 +79,7 @@ impl Collection {
     /// A name that is that of one generation, a collection that does not exist, a store that fails.
     pub fn delete(&self, request: &DeleteRequest) -> Result<Vec<DeletedDocument>, Error> {
         if self.name().contains('@') {
-            return Err(Error::OneGeneration { name: self.name().to_owned() });
+            return Err(Error::OneGeneration { name: self.name().to_owned(), action: "delete" });
         }
         if let Some(owner) = self.owner_unless(request.dry_run)? {
             let task = Task::Delete { collection: self.name().to_owned(), request: request.clone() };

@@ -1,6 +1,6 @@
 //! Addresses among the paths of a run: each is mirrored into a folder of the data folder, and that is indexed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chunkwright_index::{Progress, Prune};
 use chunkwright_mirror::{Address, Limits, MirrorError, Mirrored, Mirrors, Report, is_address};
@@ -31,18 +31,23 @@ impl Indexer {
         let mut request = self.request().clone();
         let mut mirrored: Vec<Mirrored> = Vec::new();
         let mut places = Vec::new();
-        for path in request.paths.iter_mut().filter(|path| is_address(path)) {
-            let text = path.display().to_string();
-            let address = Address::parse(&text)?;
+        let mut bring = |given: &Path, address: Address| -> Result<PathBuf, Error> {
             let place = mirrors.place(&address);
             if places.contains(&place) {
-                return Err(MirrorError::Twice { address: text }.into());
+                return Err(MirrorError::Twice { address: given.display().to_string() }.into());
             }
             places.push(place);
             let mirror =
                 mirrors.bring(&address, &|pages, found| on_progress(Progress::Fetched(pages, found)))?;
-            path.clone_from(&mirror.folder);
+            let folder = mirror.folder.clone();
             mirrored.push(mirror);
+            Ok(folder)
+        };
+        for path in request.paths.iter_mut().filter(|path| is_address(path)) {
+            *path = bring(path, Address::parse(&path.display().to_string())?)?;
+        }
+        for list in std::mem::take(&mut request.urls) {
+            request.paths.push(bring(&list, Address::of_list(&list)?)?);
         }
         // A page that is not here is not gone.
         if mirrored.iter().any(|mirror| mirror.report.missing > 0) {
@@ -107,8 +112,8 @@ fn notices_of(address: &str, report: &Report) -> Vec<Notice> {
 }
 
 impl IndexRequest {
-    /// Whether an address has to be fetched first.
+    /// Whether an address has to be fetched first, or those of a list.
     pub(super) fn has_address(&self) -> bool {
-        address_in(&self.paths).is_some()
+        address_in(&self.paths).is_some() || !self.urls.is_empty()
     }
 }

@@ -17,6 +17,6 @@ impl Engine {
 
     /// A builder, to open an engine with other options.
     pub fn builder(settings: Settings) -> Builder {
-        Builder::new(settings, Self::perform)
+        Builder::new(settings, Self::perform, Self::settle_renames)
     }
 }

@@ -1,7 +1,6 @@
 //! Tasks: changes as values, which jobs store and processes send to each other.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use chunkwright_index::Progress;
 use chunkwright_source::{Input, NewSource};
@@ -55,8 +54,11 @@ impl Engine {
             Task::Delete { collection: name, request } => {
                 serde_json::to_value(collection(&name).delete(&request)?)
             }
-            Task::Import { collection: name, file } => {
-                serde_json::to_value(collection(&name).import(Path::new(&file))?)
+            Task::Rename { collection: name, request } => {
+                serde_json::to_value(collection(&name).rename(&request)?)
+            }
+            Task::Import { collection: name, files } => {
+                serde_json::to_value(collection(&name).import(&files)?)
             }
             Task::Diff { collection: name, request } => {
                 serde_json::to_value(collection(&name).write_planned_diff(&request, result, on_progress)?)

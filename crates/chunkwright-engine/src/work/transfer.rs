@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chunkwright_arrow::{Columns, ExportRow, Writer};
-use chunkwright_index::transfer::{self, ImportOptions, Row, Vectors, export};
+use chunkwright_index::transfer::{self, ImportFailure, ImportOptions, Row, RowFile, Vectors, export};
 use chunkwright_index::verify::Counters;
 use chunkwright_index::{GenerationSpec, Pipeline, Store};
 
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::collection::Collection;
-use crate::noun::records::{is_parquet, rows};
+use crate::noun::records::RecordFile;
 use crate::noun::snapshot::Snapshot;
 use crate::request::task::Task;
 use crate::request::transfer::{ExportRequest, ImportAnswer};
@@ -66,10 +66,10 @@ impl Snapshot {
         let mut writer = Writer::new(sink, columns)?;
         let mut batch: Vec<ExportRow> = Vec::with_capacity(BATCH);
         let written = self.export::<Error>(request, &mut |row: Row| {
-            let Row { record, document, overlays, vector, sparse, codes } = row;
+            let Row { record, document, overlays, vector, sparse, codes, model } = row;
             let document = document.map(|document| serde_json::to_string(&document)).transpose()?;
             let overlays = (!overlays.is_empty()).then(|| serde_json::to_string(&overlays)).transpose()?;
-            batch.push(ExportRow { record, document, overlays, vector, sparse, codes });
+            batch.push(ExportRow { record, document, overlays, vector, sparse, codes, model });
             if batch.len() == BATCH {
                 writer.write(&batch)?;
                 batch.clear();
@@ -99,17 +99,19 @@ impl<E: From<Error>> From<chunkwright_index::StoreError> for Failed<E> {
 }
 
 impl Collection {
-    /// Imports the records of `file`, JSON Lines or Parquet, into the collection: all of them or none.
+    /// Imports the records of `paths`, JSON Lines or Parquet, into the collection, and shows them to searches all at once.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or holds something else; a record that contradicts itself, its document or the
-    /// collection; a store that fails.
-    pub fn import(&self, file: &Path) -> Result<ImportAnswer, Error> {
-        let is_parquet = is_parquet(file)?;
+    /// A file that cannot be read or holds something else; a record that contradicts itself, its document, another file
+    /// or the collection: then nothing is written. A store that fails: then the same import resumes.
+    pub fn import<P: AsRef<Path>>(&self, paths: &[P]) -> Result<ImportAnswer, Error> {
+        let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+        let files = paths.iter().map(|path| RecordFile::new(path)).collect::<Result<Vec<_>, _>>()?;
         let engine = self.engine();
         if let Some(owner) = engine.owner()? {
-            let task = Task::Import { collection: self.name().to_owned(), file: file.to_owned() };
+            let files = paths.iter().map(|&path| path.to_owned()).collect();
+            let task = Task::Import { collection: self.name().to_owned(), files };
             return engine.through(&owner, task, &|_| {});
         }
         let _turn = engine.turn(self.name())?;
@@ -119,11 +121,15 @@ impl Collection {
             counters: &Counters::installed(&data_dir),
             pipeline: &|spec| self.pipeline_of(store, spec),
             now: &engine.now(),
+            threads: Some(engine.threads()),
         };
-        let mut open = || rows(file, is_parquet);
-        let imported = transfer::import(&**store, self.name(), &options, &mut open);
-        let path = file.display().to_string();
-        let imported = imported.map_err(|error| Error::Import { path, error: Box::new(error) })?;
+        let files: Vec<&dyn RowFile> = files.iter().map(|file| -> &dyn RowFile { file }).collect();
+        let imported = transfer::import(&**store, self.name(), &options, &files);
+        let imported = imported.map_err(|ImportFailure { file, error }| {
+            let at_fault = file.and_then(|file| paths.get(file..=file)).unwrap_or(&paths);
+            let path: Vec<String> = at_fault.iter().map(|path| path.display().to_string()).collect();
+            Error::Import { path: path.join("`, `"), error: Box::new(error) }
+        })?;
         let mut notices = Vec::new();
         if !imported.kept_overlays.is_empty() {
             let (number, ids) = (imported.kept_overlays.len(), imported.kept_overlays.join(", "));

@@ -21,6 +21,7 @@ use chunkwright_source::walk::folder_of;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::core::engine::Engine;
+use crate::core::watching;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::collection::Collection;
@@ -68,8 +69,18 @@ impl Indexer {
         on_progress: &dyn Fn(Progress<'_>),
         on_event: impl FnMut(Watched) -> Result<(), E>,
     ) -> Result<(), E> {
-        let engine = self.collection().engine();
-        follow(engine, &self.request().paths, || self.run(on_progress), |_| Ok(None), on_event)
+        if let Some(list) = self.request().urls.first() {
+            let address = list.display().to_string();
+            return Err(Error::from(MirrorError::Watched { address }).into());
+        }
+        let run = || {
+            let now = self.collection().now();
+            if now.name() == self.collection().name() {
+                return self.run(on_progress);
+            }
+            now.index(self.request().clone(), on_progress)
+        };
+        follow(self.collection(), &self.request().paths, run, |_| Ok(None), on_event)
     }
 }
 
@@ -87,30 +98,33 @@ impl Collection {
     ) -> Result<(), E> {
         let run = || {
             let own = self.engine();
-            let planned = self.plan_in_force()?;
+            let now = self.now();
+            let planned = now.plan_in_force()?;
             let engine = planned.map_or_else(|| own.clone(), |plan| own.with(plan, own.cancel_flag()));
-            engine.collection(self.name()).index(request.clone(), &|_| {})
+            engine.collection(now.name()).index(request.clone(), &|_| {})
         };
-        follow(self.engine(), &request.paths, run, |_| Ok(None), on_event)
+        follow(self, &request.paths, run, |_| Ok(None), on_event)
     }
 }
 
-/// Indexes now and after every burst of changes below `paths`. After each run, and when a wait is over, `idle` does what
+/// Indexes `collection` now and after every burst of changes below `paths`. After each run, and when a wait is over, `idle` does what
 /// can be done until a file changes, which the function that it gets says, and returns how long to wait before it is
 /// asked again; `None` if there is nothing to do before the next run.
 pub(super) fn follow<E: From<Error>>(
-    engine: &Engine,
+    collection: &Collection,
     paths: &[PathBuf],
     run: impl Fn() -> Result<IndexAnswer, Error>,
     idle: impl Fn(&dyn Fn() -> bool) -> Result<Option<Duration>, Error>,
     mut on_event: impl FnMut(Watched) -> Result<(), E>,
 ) -> Result<(), E> {
+    let engine = collection.engine();
     // Runs write to the store, so changes inside it are ignored.
     let ignored = engine.store_dir().ok().map(|store| store.canonicalize().unwrap_or(store));
     if let Some(address) = address_in(paths) {
         return Err(Error::from(MirrorError::Watched { address }).into());
     }
     let paths: Vec<PathBuf> = paths.iter().map(|path| folder_of(path)).collect();
+    let _mark = watching::mark(engine, collection.name(), &paths);
     let mut events = Events::of(&paths);
     let mut said = Said::default();
     said.tell_polling(&events, &mut on_event)?;

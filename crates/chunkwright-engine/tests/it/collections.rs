@@ -76,6 +76,7 @@ impl GenerationStore for Counting {
         switch(generation: &Generation) -> ();
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
+        rename(from: &str, to: &str) -> ();
     }
 }
 

@@ -11,6 +11,7 @@ mod owner;
 #[path = "../../examples/put_and_search.rs"]
 mod put_and_search;
 mod registries;
+mod renamed;
 mod resolve;
 mod search;
 mod search_options;

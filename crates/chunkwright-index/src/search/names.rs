@@ -377,7 +377,7 @@ fn beginnings(
     let mut found = Vec::new();
     let literal = Glob::literal(file);
     let Ok(pattern) = Glob::new(format!("{{{literal},**/{literal}}}")) else { return Ok(found) };
-    let request = DocumentsBehind { source: Some(&pattern), after: None, limit: MOST_FILES };
+    let request = DocumentsBehind { source: Some(&pattern), limit: MOST_FILES, ..DocumentsBehind::default() };
     for document in store.list_documents(generation, &request)?.documents {
         let first = store.records(generation, &document.doc_id)?.into_iter().next();
         found.extend(first.filter(|record| filter.passes_record(record)).map(|record| record.chunk_id));

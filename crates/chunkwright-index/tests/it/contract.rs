@@ -509,3 +509,114 @@ fn the_last_runs_of_a_collection_are_remembered_until_it_is_removed() {
         assert!(store.runs(C).unwrap().is_empty());
     });
 }
+
+/// What a collection has, but for its name.
+fn all_of(store: &dyn Store, name: &str) -> impl PartialEq + std::fmt::Debug + use<> {
+    let collection = store.collection(name).unwrap().unwrap();
+    let generations = collection.generations.into_iter().map(|status| {
+        let records: Vec<_> = store.documents(&status.generation).unwrap();
+        let records =
+            records.iter().flat_map(|info| store.records(&status.generation, &info.doc_id).unwrap());
+        let records: Vec<_> = records.collect();
+        let sources = ["a.txt", "b.txt"].map(|doc_id| store.document(&status.generation, doc_id).unwrap());
+        let found =
+            store.lexical(&status.generation, &query_ids(&terms("words")), &Filter::default(), 100).unwrap();
+        let Generation { number, spec, .. } = status.generation;
+        (
+            (number, spec, status.state, status.documents, status.chunks, status.change),
+            records,
+            sources,
+            found,
+        )
+    });
+    let visible = store.open(name).unwrap().number;
+    (generations.collect::<Vec<_>>(), visible, store.overlays(name).unwrap(), store.runs(name).unwrap())
+}
+
+fn names(store: &dyn Store) -> Vec<String> {
+    let visible: Vec<String> =
+        store.visible().unwrap().into_iter().map(|generation| generation.collection).collect();
+    let listed: Vec<String> = store.collections().unwrap().into_iter().map(|it| it.name).collect();
+    assert_eq!(visible, listed);
+    listed
+}
+
+#[test]
+fn a_renamed_collection_keeps_everything_and_its_old_name_is_free() {
+    let cut_by =
+        |config_hash: &str| GenerationSpec { config_hash: config_hash.into(), ..GenerationSpec::default() };
+    let put_into = |store: &dyn Store, generation: &Generation, doc_id: &str, text: &str| {
+        let base = store.document_info(generation, doc_id).unwrap().map_or(0, |info| info.version);
+        let change = Change::Replace(Box::new(document(doc_id, base, &[text])));
+        assert_eq!(store.write(generation, &[change]).unwrap(), [Outcome::Written], "{generation}");
+    };
+    check(|store| {
+        let store = &*store;
+        let first = store.begin(C, &cut_by("1")).unwrap();
+        put_into(store, &first, "a.txt", "Words of the first.");
+        store.switch(&first).unwrap();
+        let second = store.begin(C, &cut_by("2")).unwrap();
+        put_into(store, &second, "a.txt", "Words of the second.");
+        put_into(store, &second, "b.txt", "Other words.");
+        store.switch(&second).unwrap();
+        let (chunk_id, pins) = ("0".repeat(32), vec!["how".to_owned()]);
+        store.put_overlay(C, &Overlay { chunk_id, pins, ..Overlay::default() }).unwrap();
+        store.add_run(C, &PastRun { at: "then".into(), indexed: 2, ..PastRun::default() }).unwrap();
+        store.begin("taken", &cut_by("1")).unwrap();
+
+        for (from, to) in [(C, "a b"), (C, ""), (C, "a@1")] {
+            let error = store.rename(from, to).unwrap_err();
+            assert!(matches!(error, StoreError::CollectionName { .. }), "{error}");
+        }
+        for (from, to) in [(C, "taken"), (C, C)] {
+            assert!(matches!(store.rename(from, to), Err(StoreError::NameTaken { name }) if name == to));
+        }
+        let unknown = store.rename("none", "new").unwrap_err();
+        assert!(matches!(unknown, StoreError::UnknownCollection { .. }), "{unknown}");
+
+        let before = all_of(store, C);
+        // Names are normalized, here and there.
+        store.rename(C, "\u{438}\u{306}-2").unwrap();
+        let new = "й-2";
+        assert_eq!(all_of(store, new), before);
+        assert_eq!((store.lookup(C).unwrap(), store.collection(C).unwrap()), (None, None));
+        assert_eq!(names(store), ["taken", new]);
+        // Who has the name of before reads what it was, or nothing.
+        if let Ok(info) = store.document_info(&second, "b.txt") {
+            assert!(info.is_some());
+        }
+        let _ = store.switch(&first);
+        store.remove(&second).unwrap();
+        assert_eq!(all_of(store, new), before, "a generation by the old name changes nothing");
+        assert_eq!(store.lookup(C).unwrap(), None);
+
+        // It goes on by its new name.
+        assert_eq!(store.find(new, &cut_by("1")).unwrap().unwrap().number, first.number);
+        let third = store.begin(new, &cut_by("3")).unwrap();
+        put_into(store, &third, "a.txt", "Words of the third.");
+        store.switch(&third).unwrap();
+        store.remove(&store.open(&format!("{new}@{}", first.number)).unwrap()).unwrap();
+        store.add_run(new, &PastRun::default()).unwrap();
+        assert_eq!(store.runs(new).unwrap().iter().map(|run| run.number).collect::<Vec<_>>(), [2, 1]);
+        let renamed = all_of(store, new);
+
+        // The old name is that of another collection, which has nothing of it, through further renames too.
+        let other = store.begin(C, &cut_by("3")).unwrap();
+        assert!(store.documents(&other).unwrap().is_empty());
+        assert!(store.overlays(C).unwrap().is_empty() && store.runs(C).unwrap().is_empty());
+        put_into(store, &other, "a.txt", "Words of another.");
+        store.switch(&other).unwrap();
+        let others = all_of(store, C);
+        store.rename(C, "third").unwrap();
+        store.rename(new, C).unwrap();
+        assert_eq!((all_of(store, C), all_of(store, "third")), (renamed, others));
+        assert_eq!(names(store), [C, "taken", "third"]);
+        assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
+        let fourth = store.begin("third", &cut_by("4")).unwrap();
+        put_into(store, &fourth, "a.txt", "Words of the fourth.");
+        store.remove(&store.open(C).unwrap()).unwrap();
+        assert_eq!(names(store), ["taken", "third"]);
+        store.remove(&store.open("third").unwrap()).unwrap();
+        assert_eq!(names(store), ["taken"]);
+    });
+}

@@ -54,7 +54,7 @@ fn walk(
 ) -> Vec<DocumentInfo> {
     let (mut all, mut after) = (Vec::new(), None::<String>);
     loop {
-        let request = DocumentsBehind { source, after: after.as_deref(), limit };
+        let request = DocumentsBehind { source, after: after.as_deref(), skip: 0, limit };
         let ListedDocuments { documents, is_more, .. } = list(store, generation, &request);
         after = documents.last().map(|info| info.doc_id.clone());
         all.extend(documents);
@@ -82,14 +82,17 @@ fn pages_together_are_the_whole_list_and_each_says_how_many_there_are() {
                     assert_eq!(found, expected, "{kind} {pattern:?} {limit}");
                 }
                 for after in ["", "docs", "docs/005", "docs/\u{10ffff}", "я"] {
-                    let request = DocumentsBehind { source: pattern.as_ref(), after: Some(after), limit: 3 };
-                    let found = list(&*store, &generation, &request);
-                    assert_eq!(found.total, expected.len(), "{kind} {pattern:?}");
-                    let behind = expected.iter().filter(|info| info.doc_id.as_str() > after);
-                    let behind: Vec<DocumentInfo> = behind.cloned().collect();
-                    let page = &behind[..behind.len().min(3)];
-                    assert_eq!(found.documents, page, "{kind} {pattern:?} {after}");
-                    assert_eq!(found.is_more, behind.len() > 3, "{kind} {pattern:?} {after}");
+                    for skip in [0, 4, 1_000] {
+                        let (source, after) = (pattern.as_ref(), Some(after));
+                        let request = DocumentsBehind { source, after, skip, limit: 3 };
+                        let found = list(&*store, &generation, &request);
+                        assert_eq!(found.total, expected.len(), "{kind} {pattern:?}");
+                        let behind = expected.iter().filter(|info| Some(info.doc_id.as_str()) > after);
+                        let behind: Vec<DocumentInfo> = behind.skip(skip).cloned().collect();
+                        let page = &behind[..behind.len().min(3)];
+                        assert_eq!(found.documents, page, "{kind} {request:?}");
+                        assert_eq!(found.is_more, behind.len() > 3, "{kind} {request:?}");
+                    }
                 }
             }
         };
@@ -100,7 +103,7 @@ fn pages_together_are_the_whole_list_and_each_says_how_many_there_are() {
         store.write(&generation, &removed).unwrap();
         store.write(&generation, &[put("docs/zz.md"), put("b")]).unwrap();
         check();
-        let none = DocumentsBehind { source: None, after: None, limit: 0 };
+        let none = DocumentsBehind::default();
         assert_eq!(list(&*store, &generation, &none).documents.len(), 1, "{kind}");
         store.remove(&generation).unwrap();
         let error = store.list_documents(&generation, &none).unwrap_err();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
+use chunkwright_index::transfer::Vectors;
 use chunkwright_index::{
     Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind,
     DocumentInfo, DocumentStore, DocumentsBehind, Filter, Generation, GenerationSpec, GenerationStore,
@@ -17,9 +18,10 @@ use chunkwright_index::{
 use chunkwright_models::{RerankError, Reranker, TextHash};
 use chunkwright_source::NewSource;
 
-use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};
+use crate::fixture::{COLLECTION, Fixture, Lines, chunker, for_each_store, now};
 use crate::kinds::for_each_local_store;
 use crate::stride::one_in;
+use crate::transfer;
 
 /// Does what another store does, but fails at one of its calls, and at every one after it.
 struct Failing {
@@ -62,6 +64,7 @@ impl GenerationStore for Failing {
         switch(generation: &Generation) -> ();
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
+        rename(from: &str, to: &str) -> ();
     }
 }
 
@@ -260,6 +263,45 @@ fn a_failure_at_any_step_of_a_put_leaves_the_old_or_the_new_and_the_next_one_mak
             let names: Vec<&str> = good.iter().map(|(doc_id, ..)| doc_id.as_str()).collect();
             assert_eq!(names, ["0.md", "1.md", "2.md", "3.md", "4.md", "9.md"]);
             assert!(good[1].1.contains("pears"));
+            assert!(after == before || after == good, "{kind} step {step}: {after:?}");
+            assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new());
+            if failed.is_ok() {
+                break;
+            }
+            step += i64::try_from(one_in(3)).unwrap();
+        }
+        assert!(step > 20, "{kind}: only {step} steps");
+    });
+}
+
+#[test]
+fn a_failure_at_any_step_of_an_import_shows_the_old_or_the_new_and_the_next_one_makes_it_good() {
+    let other = Fixture::new("memory", &[]);
+    for file in 0..5 {
+        other.write(format!("{file}.md"), text(file, "pears").as_bytes());
+    }
+    let pipeline = Pipeline::new(Arc::clone(&other.store), COLLECTION, smaller(), "test");
+    let pipeline = pipeline.with_embedder(other.bag.clone());
+    pipeline.index(&[other.root()], &other.options, &|_| {}).unwrap();
+    let rows = transfer::rows(&*other.store, Vectors::Moved);
+    let (first, second) = rows.into_iter().partition(|row| row.record.doc_id.as_str() < "2.md");
+    let shards = [Lines(first), Lines(second)];
+    for_each_local_store(|kind| {
+        let mut step = 0;
+        loop {
+            let fixture = Fixture::new(kind, &[]);
+            for file in 0..5 {
+                fixture.write(format!("{file}.md"), text(file, "apples").as_bytes());
+            }
+            fixture.index();
+            let before = visible(&*fixture.store);
+            let failing =
+                Failing { inner: Arc::clone(&fixture.store), left: AtomicI64::new(step), colliding: None };
+            let failed = transfer::import_files(&failing, &shards, &|_| None);
+            let after = visible(&*fixture.store);
+            transfer::import_files(&*fixture.store, &shards, &|_| None).unwrap();
+            let good = visible(&*fixture.store);
+            assert!(good.len() == 5 && good.iter().all(|(_, source, _)| source.contains("pears")), "{kind}");
             assert!(after == before || after == good, "{kind} step {step}: {after:?}");
             assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new());
             if failed.is_ok() {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
+use chunkwright_index::transfer::{FileRows, ImportError, Row, RowAt, RowFile};
 use chunkwright_index::{
     Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, STORES, SearchOptions,
     Store, StoreLocation, analysis, search,
@@ -16,6 +17,16 @@ use chunkwright_remote::Double;
 use tempfile::TempDir;
 
 use crate::kinds;
+
+/// A file of rows, in memory.
+pub(crate) struct Lines(pub(crate) Vec<Row>);
+
+impl RowFile for Lines {
+    fn rows(&self) -> Result<FileRows<'_>, ImportError> {
+        let row = |(index, row)| Ok((RowAt { unit: "line", number: index + 1 }, row));
+        Ok(Box::new(self.0.iter().cloned().enumerate().map(row)))
+    }
+}
 
 /// A test double: a text's vector counts its terms in buckets. Texts that share words are near.
 pub(crate) struct Bag {

@@ -166,6 +166,7 @@ fn any_request(dice: &mut Dice) -> ListRequest {
         sort: dice.one_of(&[SortKey::Document, SortKey::Document, SortKey::TokenCount, SortKey::ChunkIndex]),
         direction: dice.one_of(&[Direction::Ascending, Direction::Descending]),
         after: None,
+        skip: 0,
         limit: 1 + dice.below(9),
     }
 }
@@ -180,7 +181,20 @@ fn pages_together_hold_each_chunk_once_in_every_order() {
         for _ in 0..60 {
             let request = any_request(&mut dice);
             let found = walk(&fixture, &request, || {});
-            assert_eq!(found, expected(chunks.clone(), &request), "{kind} {request:?}");
+            let expected = expected(chunks.clone(), &request);
+            assert_eq!(found, expected, "{kind} {request:?}");
+            // A page in the middle, from where the list goes on by its cursor.
+            let skip = dice.below(expected.len() + 3);
+            let rest = &expected[skip.min(expected.len())..];
+            let page = list(&fixture, &ListRequest { skip, ..request.clone() });
+            assert_eq!(page.chunks, rest[..rest.len().min(request.limit)], "{kind} {skip} {request:?}");
+            assert_eq!(page.next.is_some(), rest.len() > request.limit, "{kind} {skip} {request:?}");
+            if let Some(next) = page.next {
+                let (after, skip) = (Some(next), 1);
+                let found = list(&fixture, &ListRequest { after, skip, ..request.clone() }).chunks;
+                let rest = rest.iter().skip(request.limit + 1).take(request.limit);
+                assert!(found.iter().eq(rest), "{kind} {request:?}");
+            }
         }
         let whole = ListRequest { limit: usize::MAX, ..ListRequest::default() };
         assert_eq!(list(&fixture, &whole), ChunkPage { chunks, next: None }, "{kind}");
@@ -496,6 +510,7 @@ fn requests_are_json_with_every_field_optional() {
         visibility: Visibility::Disabled,
         limit: 5,
         after: None,
+        skip: 0,
     };
     assert_eq!(request, expected);
     assert_eq!(serde_json::from_str::<ListRequest>("{}").unwrap(), ListRequest::default());

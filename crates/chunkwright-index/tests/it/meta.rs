@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chunkwright::{ChunkConfig, Chunker, Words};
-use chunkwright_index::transfer::{self, ImportOptions, RowAt, Vectors, export};
+use chunkwright_index::transfer::{self, ImportOptions, Vectors, export};
 use chunkwright_index::verify::Counters;
 use chunkwright_index::{
     Filter, IndexReport, Meta, Mode, Models, Pipeline, SearchOptions, Store, StoreError, amend, search,
 };
 
-use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now, open};
+use crate::fixture::{COLLECTION, Fixture, Lines, chunker, for_each_store, now, open};
 
 fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
@@ -96,12 +96,9 @@ fn metadata_is_in_records_and_filters_of_every_store_and_moves_no_id() {
             counters: &Counters::default(),
             pipeline: &|_| None,
             now: "2026-02-02T00:00:00Z",
+            threads: None,
         };
-        let mut numbered = || {
-            let row = |(index, row)| Ok((RowAt { unit: "line", number: index + 1 }, row));
-            Ok(rows.iter().cloned().enumerate().map(row))
-        };
-        transfer::import(&*other, COLLECTION, &import, &mut numbered).unwrap();
+        transfer::import(&*other, COLLECTION, &import, &[&Lines(rows)]).unwrap();
         assert_eq!(said(&*other, "13/a.md"), texts(&of_13), "{kind}");
     });
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
-use chunkwright_index::transfer::{self, ImportOptions, RowAt, Vectors, export};
+use chunkwright_index::transfer::{self, ImportOptions, Vectors, export};
 use chunkwright_index::verify::Counters;
 use chunkwright_index::{
     Change, Generation, GenerationSpec, IndexOptions, Mode, Models, Overlay, Pipeline, SearchOptions, Store,
     StoreError, amend, search,
 };
 
-use crate::fixture::{Bag, Fixture, chunker, for_each_store, open};
+use crate::fixture::{Bag, Fixture, Lines, chunker, for_each_store, open};
 
 /// Names in many scripts, among them such as Chroma maps; no two to one.
 const NAMES: [&str; 7] =
@@ -80,14 +80,9 @@ fn a_collection_of_any_script_lives_as_every_other() {
                 counters: &Counters::default(),
                 pipeline: &|_| None,
                 now: "2026-02-02T00:00:00Z",
+                threads: None,
             };
-            let numbered = || {
-                rows.iter()
-                    .cloned()
-                    .enumerate()
-                    .map(|(index, row)| Ok((RowAt { unit: "line", number: index + 1 }, row)))
-            };
-            transfer::import(&*other, name, &import, &mut || Ok(numbered())).unwrap();
+            transfer::import(&*other, name, &import, &[&Lines(rows)]).unwrap();
             assert_eq!(other.collections().unwrap()[0].name, name, "{kind}");
             assert_eq!(other.overlays(name).unwrap().iter().count(), 1, "{kind} {name}");
         }

@@ -1,7 +1,9 @@
 //! Collections that are moved between stores, and what is related to what.
 
 use chunkwright::ChunkId;
-use chunkwright_index::transfer::{self, ImportError, ImportOptions, Imported, Row, RowAt, Vectors, export};
+use chunkwright_index::transfer::{
+    self, ImportError, ImportFailure, ImportOptions, Imported, Row, RowFile, Vectors, export,
+};
 use chunkwright_index::verify::Counters;
 use chunkwright_index::{
     GenerationSpec, Mode, Models, Overlay, Pipeline, SearchOptions, Store, StoreError, amend, related,
@@ -9,7 +11,7 @@ use chunkwright_index::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{COLLECTION, Fixture, for_each_store, now, open};
+use crate::fixture::{COLLECTION, Fixture, Lines, for_each_store, now, open};
 
 const FILES: [(&str, &str); 5] = [
     ("docs/apples.md", "# Apples\n\nApples are red and grow on trees in the garden behind the house.\n"),
@@ -19,13 +21,21 @@ const FILES: [(&str, &str); 5] = [
     ("src/code.py", "def pick(tree):\n    return tree.apples.pop()\n"),
 ];
 
-fn rows(store: &dyn Store, vectors: Vectors) -> Vec<Row> {
+pub(crate) fn rows(store: &dyn Store, vectors: Vectors) -> Vec<Row> {
     let mut rows = Vec::new();
     export::<StoreError>(store, &now(store), vectors, &mut |row| {
         rows.push(row);
         Ok(())
     })
     .unwrap();
+    rows
+}
+
+/// Rows as they are whenever their documents were written.
+fn without_versions(mut rows: Vec<Row>) -> Vec<Row> {
+    for document in rows.iter_mut().filter_map(|row| row.document.as_mut()) {
+        document.info.version = 0;
+    }
     rows
 }
 
@@ -38,11 +48,22 @@ fn import_by(
     rows: Vec<Row>,
     pipeline: &dyn Fn(&GenerationSpec) -> Option<Pipeline>,
 ) -> Result<Imported, ImportError> {
-    let options = ImportOptions { counters: &Counters::default(), pipeline, now: "2026-02-02T00:00:00Z" };
-    let at = |index| RowAt { unit: "line", number: index + 1 };
-    let numbered: Vec<(RowAt, Row)> =
-        rows.into_iter().enumerate().map(|(index, row)| (at(index), row)).collect();
-    transfer::import(store, COLLECTION, &options, &mut || Ok(numbered.clone().into_iter().map(Ok)))
+    import_files(store, &[Lines(rows)], pipeline).map_err(|failure| failure.error)
+}
+
+pub(crate) fn import_files(
+    store: &dyn Store,
+    files: &[Lines],
+    pipeline: &dyn Fn(&GenerationSpec) -> Option<Pipeline>,
+) -> Result<Imported, ImportFailure> {
+    let options = ImportOptions {
+        counters: &Counters::default(),
+        pipeline,
+        now: "2026-02-02T00:00:00Z",
+        threads: None,
+    };
+    let files: Vec<&dyn RowFile> = files.iter().map(|file| -> &dyn RowFile { file }).collect();
+    transfer::import(store, COLLECTION, &options, &files)
 }
 
 #[test]
@@ -63,13 +84,6 @@ fn what_is_exported_is_the_same_collection_where_it_is_imported() {
             let imported = import(&*store, read()).unwrap();
             assert_eq!((imported.documents, imported.rebuilt), (6, 0));
             assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
-            let without_versions = |rows: Vec<Row>| -> Vec<Row> {
-                let plain = |mut row: Row| {
-                    row.document.iter_mut().for_each(|document| document.info.version = 0);
-                    row
-                };
-                rows.into_iter().map(plain).collect()
-            };
             assert_eq!(
                 without_versions(rows(&*store, Vectors::Moved)),
                 without_versions(before.clone()),
@@ -223,6 +237,46 @@ fn an_import_hides_no_document_of_its_collection() {
         assert_eq!(fixture.store.documents(&now(&*fixture.store)).unwrap().len(), 6, "{kind}");
         assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new(), "{kind}");
     });
+}
+
+#[test]
+fn shards_come_in_side_by_side_as_one_file_would() {
+    let fixture = Fixture::new("memory", &FILES);
+    fixture.index();
+    let all = rows(&*fixture.store, Vectors::Moved);
+    let part = |number: usize| {
+        let documents: Vec<&str> = FILES.iter().map(|(doc_id, _)| *doc_id).skip(number).step_by(3).collect();
+        let rows = all.iter().filter(|row| documents.contains(&row.record.doc_id.as_str()));
+        Lines(rows.cloned().collect())
+    };
+    let shards = || [part(0), part(1), part(2)];
+    for_each_store(|kind| {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, store] = ["whole", "parts"].map(|name| open(kind, &folder.path().join(name)));
+        import(&*whole, all.clone()).unwrap();
+        let imported = import_files(&*store, &shards(), &|_| None).unwrap();
+        assert_eq!((imported.documents, imported.chunks), (5, all.len()), "{kind}");
+        let [one, many] = [&whole, &store].map(|store| without_versions(rows(&**store, Vectors::Moved)));
+        assert!(one == many, "{kind}");
+        assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "{kind}");
+        assert_eq!(import_files(&*store, &shards(), &|_| None).unwrap().unchanged, 5, "{kind}");
+    });
+    let refused = |files: &[Lines]| {
+        let store = open("memory", std::path::Path::new(""));
+        let failure = import_files(&*store, files, &|_| None).unwrap_err();
+        assert_eq!(store.collections().unwrap(), []);
+        (failure.file, failure.error.to_string())
+    };
+    let (file, error) = refused(&[part(0), part(1), part(0)]);
+    assert!(file == Some(2) && error.contains("is in another of the files too"), "{error}");
+    let mut otherwise = part(1);
+    otherwise.0.iter_mut().for_each(|row| row.record.config_hash = "0".repeat(16));
+    let (file, error) = refused(&[part(0), otherwise]);
+    assert!(file == Some(1) && error.contains("was cut by"), "{error}");
+    let mut broken = part(2);
+    broken.0[0].record.char_count += 1;
+    let (file, error) = refused(&[part(0), part(1), broken]);
+    assert!(file == Some(2) && error.starts_with("line 1"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,10 @@
 //! Addresses, rules and lists by themselves.
 
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
 use chunkwright_mirror::{Address, Listed, Robots, is_address, read_sitemap};
 
 #[test]
@@ -55,6 +60,40 @@ fn rules_for_this_program_come_before_those_for_all_and_the_longest_decides() {
     // A hostile pattern takes no longer than a plain one.
     let many = format!("User-agent: *\nDisallow: {}b", "*a".repeat(10_000));
     assert!(Robots::parse(&many).allow(&"a".repeat(100_000)));
+}
+
+/// Bytes as `gzip` packs them.
+pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+#[test]
+fn a_packed_list_is_that_which_is_packed_and_a_damaged_one_is_none() {
+    let xml = "<urlset><url><loc>https://h/a</loc></url><url><loc>https://h/ж</loc></url></urlset>";
+    for (text, is_text) in [(xml, false), ("https://h/a\nhttps://h/ж\n", true)] {
+        let list = read_sitemap(&packed(text.as_bytes()), is_text).unwrap().unwrap();
+        assert_eq!(
+            (list.listed, &*list.addresses),
+            (Listed::Pages, &["https://h/a", "https://h/ж"].map(str::to_owned)[..])
+        );
+    }
+    // Cut off anywhere behind the first bytes, which say that it is packed, or changed in its check.
+    let whole = packed(xml.as_bytes());
+    for at in 2..whole.len() {
+        let error = read_sitemap(&whole[..at], false).unwrap_err();
+        assert!(error.contains("could not be unpacked"), "{at}: {error}");
+    }
+    let mut damaged = whole.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    assert!(read_sitemap(&damaged, false).is_err());
+    assert_eq!(read_sitemap(&packed(b"<html><p>a page</html>"), false), Ok(None));
+    // A bomb is told before it is unpacked whole.
+    let bomb = packed(&vec![b' '; (50 << 20) + 1]);
+    assert!(bomb.len() < 1 << 20);
+    let error = read_sitemap(&bomb, false).unwrap_err();
+    assert!(error.contains("unpacks to more than 52428800 bytes"), "{error}");
 }
 
 #[test]

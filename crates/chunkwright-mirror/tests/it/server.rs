@@ -13,6 +13,8 @@ use std::thread;
 pub(crate) enum At {
     /// A page, answered with a tag, and with 304 to who has that tag.
     Page(&'static str, String),
+    /// Bytes that are not text.
+    Bytes(&'static str, Vec<u8>),
     /// A status and headers, without a body.
     Status(u16, Vec<String>),
     /// The connection is closed at once.
@@ -120,7 +122,8 @@ fn answer(stream: TcpStream, state: &Mutex<State>, repositories: Option<PathBuf>
             state.lock().unwrap().asked.push((path, 0));
             return;
         }
-        At::Status(status, headers) => (status, headers, String::new()),
+        At::Status(status, headers) => (status, headers, Vec::new()),
+        At::Bytes(media, body) => (200, vec![format!("content-type: {media}")], body),
         At::Page(media, body) => {
             let tag = format!(
                 "\"{:x}\"",
@@ -128,7 +131,7 @@ fn answer(stream: TcpStream, state: &Mutex<State>, repositories: Option<PathBuf>
             );
             let is_known = headers.get("if-none-match") == Some(&tag);
             let more = vec![format!("content-type: {media}"), format!("etag: {tag}")];
-            if is_known { (304, more, String::new()) } else { (200, more, body) }
+            if is_known { (304, more, Vec::new()) } else { (200, more, body.into_bytes()) }
         }
     };
     state.lock().unwrap().asked.push((path, status));
@@ -138,7 +141,7 @@ fn answer(stream: TcpStream, state: &Mutex<State>, repositories: Option<PathBuf>
         body.len()
     );
     let _ = reader.get_mut().write_all(head.as_bytes());
-    let _ = reader.get_mut().write_all(body.as_bytes());
+    let _ = reader.get_mut().write_all(&body);
 }
 
 /// Answers by `git http-backend`, as web servers do (RFC 3875).

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chunkwright_mirror::{Address, Limits, MirrorError, Mirrored, Mirrors};
 use tempfile::TempDir;
 
+use crate::parts::packed;
 use crate::server::{At, Server};
 
 fn bring(folder: &Path, url: &str) -> Result<Mirrored, MirrorError> {
@@ -19,7 +20,7 @@ fn bring_within(folder: &Path, url: &str, limits: Limits) -> Result<Mirrored, Mi
 }
 
 /// The files of a mirror below their host, in order.
-fn files(mirrored: &Mirrored, server: &Server) -> Vec<String> {
+pub(crate) fn files(mirrored: &Mirrored, server: &Server) -> Vec<String> {
     let root = mirrored.folder.join(server.host());
     let (mut files, mut folders) = (Vec::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
@@ -201,6 +202,30 @@ fn an_index_of_sitemaps_a_list_and_a_page_are_read() {
     let again = bring(folder.path(), &server.url("/c")).unwrap();
     assert_eq!((again.report.unchanged, again.report.changed), (1, 0));
     assert_eq!(server.asked(), [("/c".to_owned(), 304), ("/robots.txt".to_owned(), 200)]);
+}
+
+#[test]
+fn a_packed_sitemap_is_read_and_a_damaged_one_changes_nothing() {
+    let (server, folder, first) = site();
+    drop(first);
+    let list = |pages: &[&str]| {
+        let pages: String =
+            pages.iter().map(|page| format!("<url><loc>{}</loc></url>", server.url(page))).collect();
+        packed(format!("<urlset>{pages}</urlset>").as_bytes())
+    };
+    server.put("/sitemap.xml.gz", At::Bytes("application/gzip", list(&["/guide/", "/api.html"])));
+    let address = server.url("/sitemap.xml.gz");
+    let mirrored = bring(folder.path(), &address).unwrap();
+    assert_eq!(files(&mirrored, &server), ["api.html", "guide/index.html"]);
+    drop(mirrored);
+    let mut short = list(&["/guide/"]);
+    short.truncate(short.len() - 9);
+    server.put("/sitemap.xml.gz", At::Bytes("application/gzip", short));
+    let error = bring(folder.path(), &address).unwrap_err().to_string();
+    assert!(error.contains("could not be unpacked") && error.ends_with("nothing was removed"), "{error}");
+    server.put("/sitemap.xml.gz", At::Bytes("application/gzip", list(&["/api.html"])));
+    let mirrored = bring(folder.path(), &address).unwrap();
+    assert_eq!((files(&mirrored, &server), mirrored.report.removed), (vec!["api.html".to_owned()], 1));
 }
 
 #[test]

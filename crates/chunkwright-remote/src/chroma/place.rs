@@ -1,12 +1,15 @@
 //! Which collection of the server holds what: names, and the renaming that makes a generation the current one.
 
+use std::collections::HashSet;
+
 use chunkwright_http::Method;
 use serde_json::{Value, json};
 
-use super::{Chroma, ChromaOptions, chroma_name};
+use super::{Chroma, ChromaOptions, PAGE, chroma_name};
+use crate::database::numbered;
 use chunkwright_store::error::unknown_generation;
 use chunkwright_store::name::CATALOG;
-use chunkwright_store::{Generation, StoreError};
+use chunkwright_store::{Generation, GenerationSpec, StoreError};
 
 /// The database of the catalog.
 const OWN_DATABASE: &str = "chunkwright";
@@ -61,13 +64,13 @@ impl Chroma {
 
     /// The collection of a generation, whatever its name is now.
     pub(super) fn points_of(&self, generation: &Generation) -> Result<Option<Value>, StoreError> {
-        let Generation { collection, number, .. } = generation;
-        let current = self.named(&self.collections(), &self.mapped(collection))?;
+        let current = self.named(&self.collections(), &self.mapped(&generation.collection))?;
         if let Some(current) = current.filter(|current| is_of(current, generation)) {
             return Ok(Some(current));
         }
-        let behind = self.named(&self.collections(), &self.behind(collection, *number))?;
-        Ok(behind.filter(|behind| owner(behind) == Some(collection)))
+        let stored = generation.stored_as();
+        let behind = self.named(&self.collections(), &self.behind(stored, generation.number))?;
+        Ok(behind.filter(|behind| owner(behind) == Some(stored)))
     }
 
     /// The path of a collection by its id; `None` if it does not exist.
@@ -112,7 +115,7 @@ impl Chroma {
         let made = made.map_err(|error| StoreError::of_call(self.client.base(), error))?;
         let wanted = match of {
             Of::Catalog => "",
-            Of::Points(generation) => &generation.collection,
+            Of::Points(generation) => generation.stored_as(),
         };
         if owner(&made) == Some(wanted) { Ok(()) } else { Err(held(wanted, name, &made)) }
     }
@@ -125,6 +128,36 @@ impl Chroma {
             .or_else(|_| self.create(&self.catalog_among_others(), Of::Catalog))
     }
 
+    /// See [`Database::left`](crate::database::Database::left).
+    pub(super) fn left_among(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError> {
+        let known: HashSet<(&str, i64)> =
+            known.iter().map(|generation| (generation.stored_as(), generation.number)).collect();
+        let (mut left, mut offset) = (Vec::new(), 0);
+        loop {
+            let path = format!("{}?limit={PAGE}&offset={offset}", self.collections());
+            let page = self.send(Method::Get, &path, None)?.unwrap_or_default();
+            let page = page.as_array().map(Vec::as_slice).unwrap_or_default();
+            for collection in page {
+                let name = collection["name"].as_str().unwrap_or_default();
+                // The collection may be another program's.
+                let Some((owner, number)) =
+                    owner(collection).zip(number(collection).or_else(|| numbered(name)))
+                else {
+                    continue;
+                };
+                let is_ours = name == self.mapped(owner) || name == self.behind(owner, number);
+                if is_ours && !known.contains(&(owner, number)) {
+                    let spec = GenerationSpec::default();
+                    left.push(Generation { collection: owner.into(), number, spec, stored: None });
+                }
+            }
+            if page.len() < PAGE {
+                return Ok(left);
+            }
+            offset += page.len();
+        }
+    }
+
     /// Gives a collection another name.
     pub(super) fn rename(&self, found: &Value, name: &str, metadata: &Value) -> Result<(), StoreError> {
         let path = format!("{}/{}", self.collections(), found["id"].as_str().unwrap_or_default());
@@ -135,9 +168,10 @@ impl Chroma {
     /// Checks that no other program or collection has a name of the generation.
     pub(super) fn require_free(&self, generation: &Generation) -> Result<(), StoreError> {
         let Generation { collection, number, .. } = generation;
-        for name in [self.mapped(collection), self.behind(collection, *number)] {
+        let stored = generation.stored_as();
+        for name in [self.mapped(collection), self.behind(stored, *number)] {
             let holder = self.named(&self.collections(), &name)?;
-            if let Some(holder) = holder.filter(|holder| owner(holder) != Some(collection)) {
+            if let Some(holder) = holder.filter(|holder| owner(holder) != Some(stored)) {
                 return Err(held(collection, &name, &holder));
             }
         }
@@ -152,11 +186,23 @@ impl Chroma {
             if is_of(&before, generation) {
                 return Ok(());
             }
-            let number = number(&before).filter(|_| owner(&before) == Some(&generation.collection));
+            let number = number(&before).filter(|_| owner(&before) == Some(generation.stored_as()));
             let number = number.ok_or_else(|| held(&generation.collection, &name, &before))?;
-            self.rename(&before, &self.behind(&generation.collection, number), &before["metadata"])?;
+            self.rename(&before, &self.behind(generation.stored_as(), number), &before["metadata"])?;
         }
         self.rename(&found, &name, &metadata(Of::Points(generation)))
+    }
+
+    /// Gives a generation that has the name of its collection the one with its number.
+    pub(super) fn put_behind(&self, generation: &Generation) -> Result<(), StoreError> {
+        let current = self.named(&self.collections(), &self.mapped(&generation.collection))?;
+        match current.filter(|current| is_of(current, generation)) {
+            Some(current) => {
+                let name = self.behind(generation.stored_as(), generation.number);
+                self.rename(&current, &name, &current["metadata"])
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -165,12 +211,12 @@ pub(super) fn metadata(of: Of<'_>) -> Value {
     match of {
         Of::Catalog => json!({"collection": ""}),
         Of::Points(generation) => {
-            json!({"collection": generation.collection, "generation": generation.number})
+            json!({"collection": generation.stored_as(), "generation": generation.number})
         }
     }
 }
 
-/// The collection, as the user wrote it, that a collection on the server is of; `None` for another program's.
+/// The collection, as the user first wrote it, that a collection on the server is of; `None` for another program's.
 pub(super) fn owner(found: &Value) -> Option<&str> {
     found["metadata"]["collection"].as_str()
 }
@@ -182,7 +228,7 @@ pub(super) fn number(found: &Value) -> Option<i64> {
 
 /// Returns whether a collection on the server is this generation.
 pub(super) fn is_of(found: &Value, generation: &Generation) -> bool {
-    owner(found) == Some(&generation.collection) && number(found) == Some(generation.number)
+    owner(found) == Some(generation.stored_as()) && number(found) == Some(generation.number)
 }
 
 /// The error that `name` would be stored as `physical`, which another has.

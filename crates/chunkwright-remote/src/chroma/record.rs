@@ -58,6 +58,23 @@ pub(super) fn record(written: &Written<'_>, collection: &str, dimension: usize) 
     Ok(json!({"id": id, "embedding": embedding, "metadata": metadata, "document": record.text}))
 }
 
+/// The id of a record, and those of its fields that another name of its collection changes; `None` where its course is not
+/// its collection.
+pub(super) fn label(row: &Row<'_>, collection: &str) -> Result<Option<(String, Value)>, StoreError> {
+    let (_, version, id) = identity(row)?;
+    let kept: Value = serde_json::from_str(row.metadata["record"].as_str().unwrap_or_default())
+        .map_err(|_| damaged("the record of a chunk cannot be read"))?;
+    if kept["meta"]["course_id"].is_string() {
+        return Ok(None);
+    }
+    let is_of_course = |name: &str| ["course_id", "chapter_id", "source_file"].contains(&name);
+    let named = course_metadata(Some(collection), &kept).into_iter();
+    let changed: Map<String, Value> =
+        named.filter(|(name, value)| is_of_course(name) && row.metadata[name] != *value).collect();
+    let id = point_id(&[&id.0, &version.to_le_bytes()]);
+    Ok((!changed.is_empty()).then(|| (id, Value::Object(changed))))
+}
+
 /// Reads what [`record`] wrote.
 pub(super) fn read(row: &Row<'_>) -> Result<Point, StoreError> {
     let metadata = row.metadata;

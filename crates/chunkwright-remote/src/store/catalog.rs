@@ -14,15 +14,36 @@ pub(super) struct Counter {
     pub(super) last_generation: i64,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CollectionEntry {
     pub(super) name: String,
     pub(super) current: i64,
+    /// The name that its generations are kept under, if that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) stored: Option<String>,
+    /// The name that it is being given. Once there is an entry of that name, this one is void.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) to: Option<String>,
 }
 
 impl CollectionEntry {
     pub(super) fn of(generation: &Generation) -> Self {
-        Self { name: generation.collection.clone(), current: generation.number }
+        Self {
+            name: generation.collection.clone(),
+            current: generation.number,
+            stored: generation.stored.clone(),
+            to: None,
+        }
+    }
+
+    /// The name that its generations are kept under.
+    pub(super) fn stored_as(&self) -> &str {
+        self.stored.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Returns whether a generation is its.
+    pub(super) fn has(&self, generation: &Generation) -> bool {
+        self.stored_as() == generation.stored_as()
     }
 
     pub(super) fn entry(&self) -> Result<Entry, StoreError> {
@@ -79,7 +100,16 @@ impl GenerationEntry {
     }
 
     pub(super) fn entry(&self) -> Result<Entry, StoreError> {
-        Entry::new(Kind::Generation, "", &self.generation.to_string(), self)
+        let mut stored = self.clone();
+        self.generation.stored_as().clone_into(&mut stored.generation.collection);
+        Entry::new(Kind::Generation, "", &self.generation.key(), &stored)
+    }
+
+    /// The entry of a generation of this collection, which may have had another name when the entry was written.
+    pub(super) fn of(mut self, collection: &CollectionEntry) -> Self {
+        self.generation.collection.clone_from(&collection.name);
+        self.generation.stored.clone_from(&collection.stored);
+        self
     }
 }
 
@@ -101,7 +131,7 @@ pub(super) struct DocumentEntry {
 
 impl DocumentEntry {
     pub(super) fn entry(&self, generation: &Generation) -> Result<Entry, StoreError> {
-        Entry::new(Kind::Document, &generation.to_string(), &self.info.doc_id, self)
+        Entry::new(Kind::Document, &generation.key(), &self.info.doc_id, self)
     }
 
     /// Keys of the parts of its text.
@@ -126,7 +156,7 @@ pub(super) fn part_name(version: i64, what: &str, number: usize) -> String {
 }
 
 fn part_keys(generation: &Generation, version: i64, what: &str, count: usize) -> Vec<String> {
-    let owner = generation.to_string();
+    let owner = generation.key();
     (0..count).map(|number| key(Kind::Part, &owner, &part_name(version, what, number))).collect()
 }
 
@@ -136,7 +166,7 @@ pub(super) fn part_version(key: &str) -> Option<i64> {
 }
 
 pub(super) fn document_key(generation: &Generation, doc_id: &str) -> String {
-    key(Kind::Document, &generation.to_string(), doc_id)
+    key(Kind::Document, &generation.key(), doc_id)
 }
 
 impl RemoteStore {
@@ -155,8 +185,34 @@ impl RemoteStore {
     ///
     /// [`StoreError::UnknownGeneration`] if it is gone.
     pub(super) fn generation_entry(&self, generation: &Generation) -> Result<GenerationEntry, StoreError> {
-        let found = self.entry(&key(Kind::Generation, "", &generation.to_string()))?;
-        found.ok_or_else(|| unknown_generation(generation))
+        let found: Option<GenerationEntry> = self.entry(&key(Kind::Generation, "", &generation.key()))?;
+        let found = found.ok_or_else(|| unknown_generation(generation))?;
+        Ok(GenerationEntry { generation: generation.clone(), ..found })
+    }
+
+    /// The entries of all collections.
+    pub(super) fn collection_entries(&self) -> Result<Vec<CollectionEntry>, StoreError> {
+        let all: Vec<CollectionEntry> = self.list(Kind::Collection, "")?;
+        let is_void = |entry: &CollectionEntry| {
+            let new = entry.to.as_ref().and_then(|to| all.iter().find(|other| other.name == *to));
+            new.is_some_and(|new| new.stored_as() == entry.stored_as())
+        };
+        Ok(all.iter().filter(|entry| !is_void(entry)).cloned().collect())
+    }
+
+    /// The entries of all generations: those of `collections` by their names, and what crashes left behind.
+    pub(super) fn generation_entries(
+        &self,
+        collections: &[CollectionEntry],
+    ) -> Result<Vec<GenerationEntry>, StoreError> {
+        let all: Vec<GenerationEntry> = self.list(Kind::Generation, "")?;
+        let named = all.into_iter().map(|entry| {
+            match collections.iter().find(|collection| collection.has(&entry.generation)) {
+                Some(collection) => entry.of(collection),
+                None => entry,
+            }
+        });
+        Ok(named.collect())
     }
 
     /// The entries of documents, in order, read in one request.

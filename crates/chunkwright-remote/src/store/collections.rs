@@ -14,7 +14,11 @@ use chunkwright_store::{
 impl RemoteStore {
     /// The entry of a collection; `None` if there is no such collection.
     pub(super) fn collection_entry(&self, name: &str) -> Result<Option<CollectionEntry>, StoreError> {
-        self.entry(&entry::key(Kind::Collection, "", name))
+        let read = |name: &str| self.entry::<CollectionEntry>(&entry::key(Kind::Collection, "", name));
+        let Some(found) = read(name)? else { return Ok(None) };
+        let Some(to) = &found.to else { return Ok(Some(found)) };
+        let is_void = read(to)?.is_some_and(|new| new.stored_as() == found.stored_as());
+        Ok(Some(found).filter(|_| !is_void))
     }
 
     /// A page of collections. Unless the order requires all counts, only the collections on the page are counted.
@@ -23,7 +27,7 @@ impl RemoteStore {
         request: &CollectionsBehind<'_>,
     ) -> Result<ListedCollections, StoreError> {
         let fits = request.names();
-        let mut entries: Vec<CollectionEntry> = self.list(Kind::Collection, "")?;
+        let mut entries = self.collection_entries()?;
         entries.retain(|entry| fits(&entry.name));
         let generations: Vec<GenerationEntry> = self.list(Kind::Generation, "")?;
         let read = |name: &str| {
@@ -51,16 +55,17 @@ impl RemoteStore {
 
     /// A collection with those of `all` that are its generations.
     fn statuses(&self, entry: &CollectionEntry, all: &[GenerationEntry]) -> Result<Collection, StoreError> {
-        let own = all.iter().filter(|known| known.generation.collection == entry.name);
-        let mut generations =
-            own.map(|known| self.status(known, entry.current)).collect::<Result<Vec<_>, _>>()?;
+        let own = all.iter().filter(|known| entry.has(&known.generation));
+        let mut generations = own
+            .map(|known| self.status(&known.clone().of(entry), entry.current))
+            .collect::<Result<Vec<_>, _>>()?;
         generations.sort_by_key(|status| status.generation.number);
         Ok(Collection { name: entry.name.clone(), generations })
     }
 
     fn status(&self, entry: &GenerationEntry, current: i64) -> Result<GenerationStatus, StoreError> {
         let generation = entry.generation.clone();
-        let documents: Vec<DocumentEntry> = self.list(Kind::Document, &generation.to_string())?;
+        let documents: Vec<DocumentEntry> = self.list(Kind::Document, &generation.key())?;
         let total =
             |of: fn(&DocumentInfo) -> u32| documents.iter().map(|document| of(&document.info) as usize).sum();
         let state = match (generation.number == current, entry.was_current) {
@@ -80,13 +85,12 @@ impl RemoteStore {
 
     /// The generation that searches see of every collection, by name.
     pub(super) fn visible_generations(&self) -> Result<Vec<Generation>, StoreError> {
-        let current = self.current()?;
-        let mut visible: Vec<Generation> = self
-            .list::<GenerationEntry>(Kind::Generation, "")?
-            .into_iter()
-            .map(|entry| entry.generation)
-            .collect();
-        visible.retain(|generation| current.get(&generation.collection) == Some(&generation.number));
+        let collections = self.collection_entries()?;
+        let is_current = |generation: &Generation| {
+            collections.iter().any(|entry| entry.has(generation) && entry.current == generation.number)
+        };
+        let all = self.generation_entries(&collections)?.into_iter().map(|entry| entry.generation);
+        let mut visible: Vec<Generation> = all.filter(is_current).collect();
         visible.sort_by(|a, b| a.collection.cmp(&b.collection));
         Ok(visible)
     }
@@ -97,10 +101,10 @@ impl RemoteStore {
         let collection = &*collection;
         let Some(entry) = self.collection_entry(collection)? else {
             let foreign = self.database.foreign(collection)?;
-            let of = |spec| Generation { collection: collection.into(), number: FOREIGN, spec };
+            let of = |spec| Generation { collection: collection.into(), number: FOREIGN, spec, stored: None };
             return foreign.map_or_else(|| no_collection(collection), |spec| Ok(Some(of(spec))));
         };
-        let found = self.entry_of(collection, number.unwrap_or(entry.current))?;
+        let found = self.entry_of(&entry, number.unwrap_or(entry.current))?;
         found.map(|entry| Some(entry.generation)).ok_or_else(|| unknown_generation(&name))
     }
 
@@ -112,16 +116,22 @@ impl RemoteStore {
     ) -> Result<Option<Generation>, StoreError> {
         let collection = &*normalized_name(collection);
         let Some(entry) = self.collection_entry(collection)? else { return Ok(None) };
-        let current = self.entry_of(collection, entry.current)?;
+        let current = self.entry_of(&entry, entry.current)?;
         let fits = current.and_then(|current| fitting(&[current], collection, spec));
         Ok(match fits {
             Some(found) => Some(found),
-            None => fitting(&self.list(Kind::Generation, "")?, collection, spec),
+            None => fitting(&self.generation_entries(&[entry])?, collection, spec),
         })
     }
 
-    /// The entry of a generation by its number.
-    fn entry_of(&self, collection: &str, number: i64) -> Result<Option<GenerationEntry>, StoreError> {
-        self.entry(&entry::key(Kind::Generation, "", &format!("{collection}@{number}")))
+    /// The entry of a generation of a collection by its number.
+    fn entry_of(
+        &self,
+        collection: &CollectionEntry,
+        number: i64,
+    ) -> Result<Option<GenerationEntry>, StoreError> {
+        let key = format!("{}@{number}", collection.stored_as());
+        let found: Option<GenerationEntry> = self.entry(&entry::key(Kind::Generation, "", &key))?;
+        Ok(found.map(|found| found.of(collection)))
     }
 }

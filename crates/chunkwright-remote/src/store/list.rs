@@ -13,9 +13,7 @@ use super::{FOREIGN, RemoteStore};
 use crate::database::{Part, Point, Which};
 use chunkwright_store::columns::{Columns, NewRow, Selection};
 use chunkwright_store::list::{PageBuilder, Position};
-use chunkwright_store::{
-    ChunkPage, Direction, Filter, Generation, ListRequest, ListedChunk, SortKey, StoreError,
-};
+use chunkwright_store::{ChunkPage, Direction, Filter, Generation, ListRequest, ListedChunk, StoreError};
 
 /// Columns, the live versions that they were built from, and the chunks that passed the last filter for which records
 /// were read.
@@ -56,7 +54,7 @@ impl RemoteStore {
         request: &ListRequest,
     ) -> Result<ChunkPage, StoreError> {
         let after = request.position(generation)?;
-        if request.sort != SortKey::Document || generation.number == FOREIGN {
+        if !request.is_in_document_order() || generation.number == FOREIGN {
             return self.page_by_columns(generation, request, after);
         }
         let mut live = self.live_documents(generation)?;

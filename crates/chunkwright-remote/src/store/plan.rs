@@ -347,7 +347,7 @@ impl Draft {
     /// The parts of its text and file, if they are new.
     fn parts(&self, generation: &Generation) -> Vec<Entry> {
         let (Some(now), Some(body)) = (&self.now, &self.body) else { return Vec::new() };
-        let owner = generation.to_string();
+        let owner = generation.key();
         let part = |what, (number, text): (usize, String)| {
             Entry::text(Kind::Part, &owner, &catalog::part_name(now.body, what, number), text)
         };

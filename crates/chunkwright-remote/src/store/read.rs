@@ -103,7 +103,7 @@ impl RemoteStore {
         {
             return Ok(Arc::clone(live));
         }
-        let documents: Vec<DocumentEntry> = self.list(Kind::Document, &generation.to_string())?;
+        let documents: Vec<DocumentEntry> = self.list(Kind::Document, &generation.key())?;
         let version =
             |DocumentInfo { doc_id, version, chunks, .. }| (doc_id, LiveVersion { version, chunks });
         let versions = documents.into_iter().map(|entry| version(entry.info));
@@ -284,7 +284,7 @@ impl RemoteStore {
             chunks.into_iter().map(info).collect()
         } else {
             self.generation_entry(generation)?;
-            let entries: Vec<DocumentEntry> = self.list(Kind::Document, &generation.to_string())?;
+            let entries: Vec<DocumentEntry> = self.list(Kind::Document, &generation.key())?;
             entries.into_iter().map(|entry| entry.info).collect()
         };
         documents.sort_by(|a, b| a.doc_id.cmp(&b.doc_id));
@@ -441,7 +441,7 @@ impl RemoteStore {
             return Ok(HashMap::new());
         }
         let documents = doc_ids.iter().map(|doc_id| catalog::document_key(generation, doc_id));
-        let own = entry::key(Kind::Generation, "", &generation.to_string());
+        let own = entry::key(Kind::Generation, "", &generation.key());
         let mut found = self.database.get(&documents.chain([own]).collect::<Vec<_>>())?.into_iter();
         let mut entries = HashMap::with_capacity(doc_ids.len());
         for (doc_id, value) in doc_ids.iter().zip(found.by_ref()) {

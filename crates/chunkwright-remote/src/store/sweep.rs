@@ -3,20 +3,20 @@
 use std::collections::{HashMap, HashSet};
 
 use super::RemoteStore;
-use super::catalog::{self, DocumentEntry, GenerationEntry};
+use super::catalog::{self, CollectionEntry, DocumentEntry, GenerationEntry};
 use crate::database::{Part, Point, Which};
 use crate::entry::Kind;
 use chunkwright_store::local_cache::Used;
 use chunkwright_store::verify::{self, Counters, Kept, Unsound};
 use chunkwright_store::{CheckReport, Generation, NewChunk, OverlayStore, Overlays, StoreError, Vector};
 
-/// Removes leftovers of a collection's generations that the catalog does not list.
+/// Removes leftovers of a collection's generations that the catalog does not list, by the name that it is kept under.
 pub(super) fn sweep_generations(
     store: &RemoteStore,
     known: &[GenerationEntry],
-    collection: &str,
+    stored: &str,
 ) -> Result<(), StoreError> {
-    for left in left_generations(store, known)?.iter().filter(|left| left.collection == collection) {
+    for left in left_generations(store, known)?.iter().filter(|left| left.collection == stored) {
         store.database.drop_points(left)?;
     }
     Ok(())
@@ -48,9 +48,9 @@ struct Left {
 impl Left {
     fn of(store: &RemoteStore, generation: &Generation) -> Result<Self, StoreError> {
         let marks = store.database.marks(generation, Which::All)?;
-        let parts = store.database.keys(Kind::Part, &generation.to_string())?;
+        let parts = store.database.keys(Kind::Part, &generation.key())?;
         // Read after the points, so that versions committed in between count as live.
-        let documents: Vec<DocumentEntry> = store.list(Kind::Document, &generation.to_string())?;
+        let documents: Vec<DocumentEntry> = store.list(Kind::Document, &generation.key())?;
         let live: HashMap<i64, &str> =
             documents.iter().map(|entry| (entry.info.version, entry.info.doc_id.as_str())).collect();
         let bodies: HashSet<i64> = documents.iter().map(|entry| entry.body).collect();
@@ -81,21 +81,29 @@ impl Left {
 pub(super) fn check(store: &RemoteStore, collection: Option<&str>) -> Result<CheckReport, StoreError> {
     let mut report = CheckReport::default();
     let counters = Counters::default();
-    let known: Vec<GenerationEntry> = store.list(Kind::Generation, "")?;
+    let collections = store.collection_entries()?;
+    let known = store.generation_entries(&collections)?;
     for left in left_generations(store, &known)? {
         report.problems.push(format!(
             "`{left}` was not made to its end, or not removed to its end; the next run into `{}` removes it",
             left.collection
         ));
     }
-    let current = store.current()?;
+    for entry in store.list::<CollectionEntry>(Kind::Collection, "")? {
+        if let Some(to) = entry.to {
+            let name = entry.name;
+            report.problems.push(format!(
+                "`{name}` was not renamed to its end; the next run completes that, or undoes it: look for `{to}`"
+            ));
+        }
+    }
     let is_wanted =
         |entry: &GenerationEntry| collection.is_none_or(|wanted| wanted == entry.generation.collection);
     for entry in known.into_iter().filter(is_wanted) {
         let generation = entry.generation;
-        if current.get(&generation.collection) == Some(&generation.number)
-            && !store.database.is_published(&generation)?
-        {
+        let is_current =
+            |entry: &CollectionEntry| entry.has(&generation) && entry.current == generation.number;
+        if collections.iter().any(is_current) && !store.database.is_published(&generation)? {
             report.problems.push(format!(
                 "`{generation}` is current, and other programs are shown another under its name; the next run corrects that"
             ));
@@ -171,7 +179,7 @@ fn check_documents(
 /// The vectors that chunks use.
 pub(super) fn used(store: &RemoteStore) -> Result<Used, StoreError> {
     let mut used = Used::new();
-    for entry in store.list::<GenerationEntry>(Kind::Generation, "")? {
+    for entry in store.generation_entries(&store.collection_entries()?)? {
         let Some(model) = &entry.generation.spec.model else { continue };
         let marks = store.database.marks(&entry.generation, Which::All)?;
         used.extend(marks.into_iter().map(|mark| (model.name.clone(), mark.text_hash)));

@@ -232,6 +232,12 @@ fn other_readers_of_qdrant_find_the_current_generation_by_the_name_of_the_collec
     let sparse = &info["result"]["config"]["params"]["sparse_vectors"];
     assert_eq!(sparse["bm25"]["modifier"], "idf");
     assert!(sparse["lexical_weights"].is_object() && sparse["lexical_weights"]["modifier"] != "idf");
+    // By another name.
+    store.rename(COLLECTION, "renamed").unwrap();
+    let found = client.post(&format!("/collections/{prefix}renamed/points/scroll"), &body).unwrap();
+    assert_eq!(found["result"]["points"].as_array().unwrap().len(), records.len());
+    assert!(client.post(&format!("/collections/{prefix}{COLLECTION}/points/scroll"), &body).is_err());
+    store.remove(&store.open("renamed").unwrap()).unwrap();
 }
 
 #[test]

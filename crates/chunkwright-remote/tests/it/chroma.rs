@@ -122,6 +122,31 @@ fn a_client_that_knows_the_name_reads_the_current_generation_and_sees_no_catalog
 }
 
 #[test]
+fn a_renamed_collection_has_its_new_name_for_other_clients_and_so_have_its_points() {
+    check(|other, store| {
+        write(store, "a", "Before.");
+        write(store, "b", "After.");
+        let number = store.collections().unwrap()[0].generations[0].generation.number;
+        store.rename(COURSE, "course_vectors").unwrap();
+        let name = other.name("course_vectors");
+        let behind = format!("{}-g{number}", other.name(COURSE));
+        let mut names = [name.clone(), behind.clone()];
+        names.sort();
+        assert_eq!(other.names(), names);
+        assert_eq!(other.texts(&name, &json!({"course_id": "vectors"})), ["After."]);
+        assert_eq!(other.texts(&behind, &json!({"source_file": "vectors/章/01.md"})), ["Before."]);
+        assert!(other.texts(&name, &json!({"course_id": {"$ne": "vectors"}})).is_empty());
+        // A switch goes on renaming.
+        let before = store.open(&format!("course_vectors@{number}")).unwrap();
+        store.switch(&before).unwrap();
+        assert_eq!(other.texts(&name, &json!({"enabled": true})), ["Before."]);
+        assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
+        store.remove(&store.open("course_vectors").unwrap()).unwrap();
+        assert!(other.names().is_empty());
+    });
+}
+
+#[test]
 fn points_carry_the_fields_that_other_programs_filter_by() {
     check(|other, store| {
         write_said(store, "a", "The only text.", |new| {

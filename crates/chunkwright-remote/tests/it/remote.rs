@@ -11,7 +11,7 @@ use chunkwright_index::analysis::{self, terms};
 use chunkwright_index::bm25::query_ids;
 use chunkwright_index::{
     Access, Change, Filter, GenerationSpec, IndexError, IndexOptions, IndexReport, Model, NewDocument,
-    Outcome, Overlay, Pipeline, Prune, Store, StoreError, StoreLocation,
+    Outcome, Overlay, PastRun, Pipeline, Prune, Store, StoreError, StoreLocation,
 };
 use chunkwright_models::text_hash;
 
@@ -113,7 +113,11 @@ fn ids(new: &NewDocument) -> Vec<ChunkId> {
 
 /// What every way of reading sees of the collection, which must be the same for all of them.
 fn seen(store: &dyn Store, place: &str) -> Vec<ChunkId> {
-    let generation = store.open(C).unwrap();
+    seen_in(store, C, place)
+}
+
+fn seen_in(store: &dyn Store, collection: &str, place: &str) -> Vec<ChunkId> {
+    let generation = store.open(collection).unwrap();
     let sorted = |mut ids: Vec<ChunkId>| {
         ids.sort();
         ids
@@ -225,6 +229,64 @@ fn a_crash_while_a_generation_is_begun_switched_to_or_removed_is_named_and_put_r
             _ => 1..=1,
         };
         assert!(expected.contains(&found.len()), "{}: {found:?}", world.name());
+    });
+}
+
+#[test]
+fn a_crash_while_a_collection_is_renamed_leaves_it_whole_under_one_name_and_the_next_run_ends_it() {
+    const NEW: &str = "handbook";
+    for_each_world(|world| {
+        for fault in [Fault::LostFrom as fn(usize) -> Fault, Fault::UnansweredFrom] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut counts = [0, 0];
+            for at in world.faults(7) {
+                let place = format!("{} {:?}", world.name(), fault(at));
+                world.renew();
+                world.set(Fault::None);
+                let store = world.open(folder.path());
+                let stored = revision(&*store, "a.txt", 0, 1);
+                write(&*store, stored.clone()).unwrap();
+                store.switch(&store.open(C).unwrap()).unwrap();
+                let (chunk_id, pins) = ("0".repeat(32), vec!["how".to_owned()]);
+                store.put_overlay(C, &Overlay { chunk_id, pins, ..Overlay::default() }).unwrap();
+                store.add_run(C, &PastRun::default()).unwrap();
+                world.set(fault(at));
+                let done = store.rename(C, NEW);
+                let is_over = world.requests() <= at;
+                let later = world.beside(folder.path());
+                let check = |when: &str| {
+                    let place = format!("{place}, {when}");
+                    let names: Vec<String> =
+                        later.collections().unwrap().into_iter().map(|it| it.name).collect();
+                    let [name] = &names[..] else { panic!("{place}: {names:?}") };
+                    let other = if name == C { NEW } else { C };
+                    assert_eq!(later.lookup(other).unwrap(), None, "{place}");
+                    assert_eq!(seen_in(&*later, name, &place), ids(&stored), "{place}");
+                    let own = (later.overlays(name).unwrap().len(), later.runs(name).unwrap().len());
+                    assert_eq!(own, (1, 1), "{place}");
+                    (name.clone(), other)
+                };
+                let (name, other) = check("at once");
+                if done.is_ok() {
+                    assert_eq!(name, NEW, "{place}");
+                }
+                counts[usize::from(name == NEW)] += 1;
+                later.begin(&name, &spec()).unwrap();
+                assert_eq!(check("after the next run"), (name.clone(), other));
+                assert_eq!(later.check().unwrap().problems, Vec::<String>::new(), "{place}");
+                // The other name has nothing of it, and the rename can be tried again, or undone.
+                later.begin(other, &spec()).unwrap();
+                assert!(later.overlays(other).unwrap().is_empty() && later.runs(other).unwrap().is_empty());
+                later.remove(&later.open(other).unwrap()).unwrap();
+                later.rename(&name, other).unwrap();
+                assert_eq!(seen_in(&*later, other, &place), ids(&stored), "{place}");
+                assert_eq!(later.check().unwrap().problems, Vec::<String>::new(), "{place}");
+                if is_over {
+                    break;
+                }
+            }
+            assert!(counts[0] > 1 && counts[1] > 0, "{}: {counts:?}", world.name());
+        }
     });
 }
 

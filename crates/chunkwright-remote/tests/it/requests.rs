@@ -35,7 +35,7 @@ fn walk(
 ) -> Vec<DocumentInfo> {
     let (mut all, mut after) = (Vec::new(), None::<String>);
     loop {
-        let request = DocumentsBehind { source, after: after.as_deref(), limit };
+        let request = DocumentsBehind { source, after: after.as_deref(), skip: 0, limit };
         let ListedDocuments { documents, is_more, .. } = store.list_documents(generation, &request).unwrap();
         after = documents.last().map(|info| info.doc_id.clone());
         all.extend(documents);
@@ -77,6 +77,15 @@ fn a_page_of_a_server_takes_as_many_requests_wherever_it_is_and_however_many_doc
                 request.after = Some(next);
             }
             assert_eq!(listed, documents * 2 + documents / 20 * 38, "{url}");
+            // So does a page that passes over chunks, once the columns are there.
+            let passing_over = |skip| {
+                let before = proxy.requests();
+                let request = ListRequest { skip, limit: 10, ..ListRequest::default() };
+                assert_eq!(store.list(&generation, &request).unwrap().chunks.len(), 10, "{url} {skip}");
+                proxy.requests() - before
+            };
+            passing_over(1);
+            assert_eq!(passing_over(5), passing_over(listed - 10), "{url}");
             assert!(most_before.is_none_or(|before| before == most), "{url} {most} {most_before:?}");
             most_before = Some(most);
         }

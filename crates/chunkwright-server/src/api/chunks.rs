@@ -106,6 +106,9 @@ struct Listed {
     limit: Option<usize>,
     /// `next` of the page before; none for the first page.
     cursor: Option<String>,
+    /// Number of chunks to pass over before the page, to begin in the middle of a long list. To read a whole list, continue
+    /// by cursors.
+    skip: usize,
 }
 
 /// A change by hand of the chunk of a path.
@@ -215,11 +218,11 @@ async fn list(
     Query(asked): Query<Listed>,
     has: Has,
 ) -> Result<Tagged<ChunkPage>, Problem> {
-    let Listed { doc_id, filter: text, visibility, sort, direction, limit, cursor } = asked;
+    let Listed { doc_id, filter: text, visibility, sort, direction, limit, cursor, skip } = asked;
     let page = Page { limit, cursor };
     let of_document = doc_id.map(|doc_id| Filter::is(Field::DOC_ID, doc_id)).unwrap_or_default();
     let (after, limit, filter) = (page.after(), page.limit()?, of_document.and(filter(&text)?));
-    let request = ListRequest { filter, visibility, sort, direction, after, limit };
+    let request = ListRequest { filter, visibility, sort, direction, after, skip, limit };
     has.tagged(&app.read(collection, move |snapshot| snapshot.chunks(&request)).await?)
 }
 

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
-    CollectionPage, CollectionSort, DeleteRequest, Deleted, Direction, Engine, ListCollectionsRequest,
-    ListedCollection,
+    CollectionPage, CollectionSort, DeleteRequest, Deleted, Direction, Engine, Error, ListCollectionsRequest,
+    ListedCollection, RenameRequest, RenamedCollection,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Answer, OfCollection, Page};
 use crate::answer::{Has, Tagged};
 use crate::app::Shared;
-use crate::extract::{Path, Query};
+use crate::extract::{Body, Path, Query};
 use crate::openapi::{Method, Operation, Resources};
 use crate::problem::Problem;
 
@@ -35,11 +35,17 @@ pub(super) fn add(resources: Resources) -> Resources {
         "delete_collection",
         "Removes a collection with all generations and changes made by hand.",
     );
-    resources.add("collections", &of_all, list).add("collections", &of_one, get).add(
-        "collections",
-        &delete,
-        remove,
-    )
+    let patch = Operation::admin(
+        Method::Patch,
+        "/api/v1/collections/{collection}",
+        "rename_collection",
+        "Gives a collection another name; everything that belongs to it stays with it.",
+    );
+    resources
+        .add("collections", &of_all, list)
+        .add("collections", &of_one, get)
+        .add("collections", &patch, rename)
+        .add("collections", &delete, remove)
 }
 
 /// Which collections are listed.
@@ -48,6 +54,8 @@ pub(super) fn add(resources: Resources) -> Resources {
 struct Listed {
     /// Only collections whose name contains each of these words, whatever the case.
     name: String,
+    /// Only collections that a running process keeps in step with files. They are all on one page.
+    watched: bool,
     /// What they are ordered by.
     sort: CollectionSort,
     /// From which end.
@@ -82,11 +90,12 @@ pub(super) struct DryRun {
 
 async fn list(
     State(app): State<Shared>,
-    Query(Listed { name, sort, direction, limit, cursor }): Query<Listed>,
+    Query(Listed { name, watched, sort, direction, limit, cursor }): Query<Listed>,
     has: Has,
 ) -> Result<Tagged<CollectionPage>, Problem> {
     let page = Page { limit, cursor };
-    let request = ListCollectionsRequest { name, sort, direction, after: page.after(), limit: page.limit()? };
+    let (after, limit) = (page.after(), page.limit()?);
+    let request = ListCollectionsRequest { name, watched, sort, direction, after, limit };
     has.tagged(&app.call(move |engine| engine.list_collections(&request)).await?)
 }
 
@@ -96,6 +105,17 @@ async fn get(
     has: Has,
 ) -> Result<Tagged<ListedCollection>, Problem> {
     has.tagged(&app.call(move |engine| engine.collection(collection).listed()).await?)
+}
+
+async fn rename(
+    State(app): State<Shared>,
+    Path(OfCollection { collection }): Path<OfCollection>,
+    Body(request): Body<RenameRequest>,
+) -> Answer<RenamedCollection> {
+    if let Some(busy) = [&collection, &request.name].into_iter().find(|name| app.jobs.is_busy(name)) {
+        return Err(Error::RunInProgress { collection: busy.clone() }.into());
+    }
+    Ok(Json(app.call(move |engine| engine.collection(collection).rename(&request)).await?))
 }
 
 async fn remove(

@@ -96,6 +96,9 @@ struct Listed {
     limit: Option<usize>,
     /// `next` of the page before; none for the first page.
     cursor: Option<String>,
+    /// Number of documents to pass over before the page, to begin in the middle of a long list. To read a whole list, continue
+    /// by cursors.
+    skip: usize,
 }
 
 /// Which documents are removed.
@@ -127,11 +130,11 @@ struct Beside {
 async fn list(
     State(app): State<Shared>,
     Path(OfCollection { collection }): Path<OfCollection>,
-    Query(Listed { source, limit, cursor }): Query<Listed>,
+    Query(Listed { source, limit, cursor, skip }): Query<Listed>,
     has: Has,
 ) -> Result<Tagged<DocumentPage>, Problem> {
     let page = Page { limit, cursor };
-    let request = ListDocumentsRequest { source, after: page.after(), limit: page.limit()? };
+    let request = ListDocumentsRequest { source, after: page.after(), skip, limit: page.limit()? };
     has.tagged(
         &app.read(collection, move |snapshot| {
             let page = snapshot.list_documents(&request)?;

@@ -35,18 +35,17 @@ pub(super) fn collection(engine: &Engine, given: Option<&str>) -> Result<String,
     if let Some(name) = given {
         return Ok(name.to_owned());
     }
-    let usual = &engine.settings().collection;
     let page = first(engine)?;
     Ok(match &page.collections[..] {
         [only] if page.total == 1 => only.name().to_owned(),
-        _ => usual.clone(),
+        _ => engine.default_name(),
     })
 }
 
 /// Returns whether a call without a collection means all of them: there are several, and none has the name in the
 /// settings.
 pub(super) fn means_all(engine: &Engine) -> Result<bool, Error> {
-    Ok(first(engine)?.total > 1 && !engine.has_collection(&engine.settings().collection)?)
+    Ok(first(engine)?.total > 1 && !engine.has_collection(&engine.default_name())?)
 }
 
 /// The first collection, and the number of all collections.

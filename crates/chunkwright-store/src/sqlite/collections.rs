@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::Commit;
 use super::read::{GENERATION, generation};
 use crate::collections::{CollectionSort, CollectionsBehind, ListedCollections};
 use crate::error::StoreError;
@@ -165,6 +166,15 @@ pub(super) fn visible(connection: &Connection) -> Result<Vec<Generation>, StoreE
     let mut statement = connection.prepare_cached(&query)?;
     let found = statement.query_map([], generation)?;
     Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Everything of a collection refers to its number, so its name is one value.
+pub(super) fn rename(connection: &Connection, from: &str, to: &str) -> Result<((), Commit), StoreError> {
+    if connection.prepare("SELECT 1 FROM collections WHERE name = ?1")?.exists([to])? {
+        return Err(StoreError::NameTaken { name: to.into() });
+    }
+    let renamed = connection.execute("UPDATE collections SET name = ?2 WHERE name = ?1", [from, to])?;
+    Ok(((), Commit::from(renamed > 0)))
 }
 
 #[cfg(test)]

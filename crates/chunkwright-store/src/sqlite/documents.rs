@@ -94,7 +94,7 @@ mod tests {
         let connection = store.connect().expect("a connection");
         let (mut most, mut listed, mut after) = (0, 0, None::<String>);
         loop {
-            let request = DocumentsBehind { source, after: after.as_deref(), limit: 10 };
+            let request = DocumentsBehind { source, after: after.as_deref(), skip: 0, limit: 10 };
             let (found, is_more) = page(&connection, &generation, &request).expect("a page");
             let mut steps = 0;
             for sql in [ids(&request).1, &row_sql(&connection).expect("columns")] {

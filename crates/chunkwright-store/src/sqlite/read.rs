@@ -32,7 +32,7 @@ pub(super) fn generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
         None => None,
     };
     let spec = GenerationSpec { strategy_version: row.get(2)?, config_hash: row.get(3)?, model };
-    Ok(Generation { collection: row.get(0)?, number: row.get(1)?, spec })
+    Ok(Generation { collection: row.get(0)?, number: row.get(1)?, spec, stored: None })
 }
 
 pub(super) fn lookup(connection: &Connection, name: &str) -> Result<Option<Generation>, StoreError> {

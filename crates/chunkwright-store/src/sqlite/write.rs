@@ -183,7 +183,8 @@ pub(super) fn begin(
         connection
             .execute("UPDATE collections SET current = ?2 WHERE name = ?1", params![collection, number])?;
     }
-    Ok((Generation { collection: collection.into(), number, spec: spec.clone() }, Commit::Yes))
+    let generation = Generation { collection: collection.into(), number, spec: spec.clone(), stored: None };
+    Ok((generation, Commit::Yes))
 }
 
 pub(super) fn switch(connection: &Connection, generation: &Generation) -> Result<((), Commit), StoreError> {

@@ -24,6 +24,9 @@ pub enum Means {
     Banded(&'static str),
     /// One key, a size in this unit.
     Size(&'static str, Unit),
+    /// One key, a size in this unit, of a system that indexes nothing but source code: unless `unknown_files` is set beside
+    /// it, that is `lines`.
+    CodeSize(&'static str, Unit),
     /// Keys and values, by its own value.
     Values(&'static [(&'static str, Assignments)]),
 }
@@ -61,7 +64,8 @@ pub static ALIASES: &[Alias] = &[
         means: Means::Values(&[("semantic", &[("strategy", "sections")])]),
     },
     // `code`.
-    Alias { name: "max_tokens", preset: "code", means: Means::Size("max_size", Unit::Tokens) },
+    // The design cuts every file without a syntax tree by lines.
+    Alias { name: "max_tokens", preset: "code", means: Means::CodeSize("max_size", Unit::Tokens) },
     // `adaptive`.
     Alias {
         name: "chunk_strategy",

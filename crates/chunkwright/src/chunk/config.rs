@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chunk::kind::Kind;
 use crate::chunk::strategy::{self, STRATEGIES};
+use crate::chunk::unknown::UnknownFiles;
 use crate::document::BlockKind;
 use crate::preset;
 
@@ -138,6 +139,8 @@ pub struct ChunkConfig {
     /// Source code whose structure is not known is cut every so many lines, whatever the strategy; 0: by
     /// the strategy, as everything else. Seed value 50.
     pub fixed_chunk_lines: usize,
+    /// How a file is cut whose extension nothing knows.
+    pub unknown_files: UnknownFiles,
     /// Lines repeated from before a chunk that was cut by lines, of `fixed_chunk_lines`. Seed value 5.
     pub overlap_lines: usize,
     /// What documents are, by their paths; the first that matches holds.

@@ -38,6 +38,7 @@ static BASELINE: LazyLock<Map<String, Value>> = LazyLock::new(|| {
         "medium_overlap_size": 100,
         "band": [0, 0],
         "fixed_chunk_lines": 0,
+        "unknown_files": "text",
         "overlap_lines": 5,
         "kinds": [],
     });

@@ -63,6 +63,7 @@ impl DocumentBuilder {
             language: None,
             comment: ("", ""),
             is_unparsed: false,
+            is_text: false,
             embedded: Embedded::default(),
             positions: None,
         };
@@ -100,6 +101,11 @@ impl DocumentBuilder {
     /// a guess.
     pub fn set_unparsed(&mut self) {
         self.document.is_unparsed = true;
+    }
+
+    /// Says that this is plain text, as which files of unknown formats are read.
+    pub(crate) fn set_text(&mut self) {
+        self.document.is_text = true;
     }
 
     /// Sets the kind that text outside every reported block gets. [`BlockKind::Paragraph`] if never called.

@@ -36,7 +36,8 @@ pub fn resolve_aliases(values: &mut Map<String, Value>) -> Result<Aliased, Optio
         let Some(value) = values.remove(alias.name) else { continue };
         presets.insert(alias.preset);
         for (key, value) in meaning(alias.name, alias.means, value)? {
-            if key == "band" && values.contains_key("band") {
+            // What an alias brings along gives way to what is set beside it.
+            if ["band", "unknown_files"].contains(&&*key) && values.contains_key(&key) {
                 continue;
             }
             let value =
@@ -75,6 +76,10 @@ fn meaning(alias: &'static str, means: Means, value: Value) -> Result<Vec<(Strin
             [(key.to_owned(), value)].into_iter().chain(band).collect()
         }
         Means::Size(key, size) => vec![(key.into(), value), ("unit".into(), unit(size))],
+        Means::CodeSize(key, size) => {
+            let lines = ("unknown_files".to_owned(), Value::from("lines"));
+            vec![(key.into(), value), ("unit".into(), unit(size)), lines]
+        }
         Means::Values(meanings) => {
             let given = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             // Python writes `True`.

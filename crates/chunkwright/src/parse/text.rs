@@ -25,6 +25,7 @@ impl Parser for Text {
     }
 
     fn parse(&self, out: &mut DocumentBuilder) {
+        out.set_text();
         let source = out.source();
         let lines = Lines::new(&source, out.lines());
         let turns = turns(&lines);

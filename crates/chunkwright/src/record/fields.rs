@@ -82,6 +82,7 @@ impl<'c> Fields<'c> {
         let chunk_type = match (chunk.document_type.as_deref(), common.kind) {
             (Some(document_type), _) => document_type,
             (None, Some(kind)) if !kind.chunk_type.is_empty() => kind.chunk_type.as_str(),
+            _ if chunker.config().cuts_by_lines(document) => FIXED,
             _ if document.language().is_some() => content_type,
             _ => common.category,
         };
@@ -144,6 +145,9 @@ pub(crate) fn within_path<T: Into<String>>(titles: Vec<T>) -> Vec<String> {
     titles.split_off(titles.len() - kept)
 }
 
+/// The type of chunks that are cut by lines.
+const FIXED: &str = "fixed";
+
 /// Every `content_type` of chunks; that of a summary is its `artifact`.
 pub const CONTENT_TYPES: &[&str] = &[
     "paragraph",
@@ -163,7 +167,7 @@ pub const CONTENT_TYPES: &[&str] = &[
 
 pub(crate) fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
     if document.is_unparsed() {
-        return "fixed";
+        return FIXED;
     }
     let symbol = match document.section(chunk.section).kind {
         SectionKind::Symbol(symbol) => Some(symbol),

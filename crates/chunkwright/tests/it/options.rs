@@ -1,7 +1,7 @@
 //! Options: values in their text form, and the configuration that follows when only some keys are set.
 
 use chunkwright::options::KEYS;
-use chunkwright::{ChunkConfig, ChunkOptions, Keep, OptionsError, Unit, Values, preset};
+use chunkwright::{ChunkConfig, ChunkOptions, Keep, OptionsError, Unit, UnknownFiles, Values, preset};
 use serde_json::{Value, json};
 
 fn options(values: Value) -> Result<ChunkOptions, OptionsError> {
@@ -95,7 +95,11 @@ fn keys_of_another_system_select_its_preset_and_scale_nothing() {
     );
     check(json!({"strategy": "semantic"}), &of("course"));
     check(json!({"preset": "semantic"}), &of("course"));
-    check(json!({"max_tokens": 1024}), &ChunkConfig { max_size: 1024, ..of("code") });
+    let of_code = ChunkConfig { max_size: 1024, unknown_files: UnknownFiles::Lines, ..of("code") };
+    check(json!({"max_tokens": 1024}), &of_code);
+    // What it brings along gives way to what is set beside it.
+    let as_text = json!({"max_tokens": 1024, "unknown_files": "text"});
+    check(as_text, &ChunkConfig { unknown_files: UnknownFiles::Text, ..of_code });
     // A preset that is named wins, and names of several systems select none.
     let config = options(json!({"preset": "auto", "max_chars": 1024})).unwrap().resolve().unwrap();
     assert_eq!((config.strategy.as_str(), config.max_size, config.target_size), ("tree", 1024, 800));

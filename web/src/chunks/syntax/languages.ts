@@ -5,13 +5,13 @@ import type { Mode } from "./highlighter.ts";
 type Load = () => Promise<unknown>;
 
 const clike =
-  (name: string): Load =>
+  (name: keyof typeof import("./clike.ts")): Load =>
   async () =>
-    ((await import("@codemirror/legacy-modes/mode/clike")) as unknown as Record<string, unknown>)[name];
+    (await import("./clike.ts"))[name];
 const script =
-  (name: string): Load =>
+  (name: "javascript" | "typescript" | "json"): Load =>
   async () =>
-    ((await import("@codemirror/legacy-modes/mode/javascript")) as unknown as Record<string, unknown>)[name];
+    (await import("@codemirror/legacy-modes/mode/javascript"))[name];
 
 const LOADERS: Record<string, Load> = {
   bash: async () => (await import("@codemirror/legacy-modes/mode/shell")).shell,

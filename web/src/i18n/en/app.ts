@@ -59,7 +59,6 @@ export const app = (f: Format) => ({
     save: "Save",
     delete: "Delete",
     reload: "Reload",
-    back: "Back",
   },
   problem: {
     /** What a kind of failure means, by its code: in English the server says it. */

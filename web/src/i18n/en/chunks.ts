@@ -33,7 +33,6 @@ export const chunks = (f: Format) => ({
   closes: "What closes it: borrowed too",
   view: { label: "Text of the chunk", rendered: "Rendered", raw: "Raw", embedded: "Embedded" },
   embeddedNote: "Exactly what is embedded and searched. What is borrowed has a hatched background.",
-  truncated: (n: string) => `${n} more not shown`,
   histogram: {
     label: "Distribution of sizes",
     axis: (unit: string) => `${unit} per chunk`,

@@ -220,6 +220,15 @@ export const collection = (f: Format) => ({
     done: "The collection is cut anew.",
     background: "You may close this; the job goes on.",
   },
+  rename: {
+    open: "Rename",
+    title: (name: string) => `Rename ${name}`,
+    text: "Its documents, runs and edits by hand stay with it, and nothing is read or embedded again. Links to this name and programs that ask for it find it no longer.",
+    name: "New name",
+    hint: "Letters and digits of any script, “-”, “_” and “.”",
+    run: "Rename",
+    done: (before: string, name: string) => `${before} is now ${name}.`,
+  },
   remove: {
     open: "Delete collection",
     title: (name: string) => `Delete ${name}?`,
@@ -255,8 +264,8 @@ export const collection = (f: Format) => ({
       "Conditions on any field of a record: = != < <= > >=, ^= for a prefix, ~ for a pattern; joined by and, or, not and parentheses",
     clear: "Clear filters",
     sizes: "Show or hide the distribution",
-    loaded: (n: number, total: number) =>
-      n === total ? several(f, n, "# chunk", "# chunks") : `${f.number(n)} of ${f.number(total)} chunks loaded`,
+    goToDocument: "Go to a number or document",
+    goToNumber: "Go to a number",
     marked: (n: number) => several(f, n, "# chunk marked", "# chunks marked"),
     unmark: "Unmark",
     markLoaded: (n: number) => `Mark loaded (${f.number(n)})`,
@@ -278,6 +287,7 @@ export const collection = (f: Format) => ({
   },
   documents: {
     actions: "Actions",
+    goTo: "Go to a name",
     chunksOf: (name: string) => `Show the chunks of ${name}`,
     delete: (name: string) => `Delete ${name}`,
     mark: (name: string) => `Mark ${name}`,

@@ -4,6 +4,7 @@ export const collections = (f: Format) => ({
   attention: {
     title: "What to look at",
     runs: "Runs",
+    watched: "Watched",
     failed: "Failed",
     unembedded: "Without vectors",
     largest: "Largest",

@@ -20,6 +20,8 @@ export const document = (f: Format) => ({
     failed: "This cannot be drawn",
     notFound: "The place of this chunk cannot be marked here; the text view shows it.",
   },
+  goTo: "Go to chunk 12 or line :40",
+  goToFailed: "There is no such chunk or line.",
   filter: {
     field: "Filter chunks",
     show: "Show",

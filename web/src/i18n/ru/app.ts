@@ -60,7 +60,6 @@ export const app = (f: Format): Messages["app"] => ({
     save: "Сохранить",
     delete: "Удалить",
     reload: "Обновить",
-    back: "Назад",
   },
   problem: {
     codes: {

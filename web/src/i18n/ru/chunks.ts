@@ -33,7 +33,6 @@ export const chunks = (f: Format): Messages["chunks"] => ({
   closes: "Закрывающая часть: тоже добавлена",
   view: { label: "Текст чанка", rendered: "Вид", raw: "Исходник", embedded: "Для вектора" },
   embeddedNote: "Точный текст, по которому строится вектор и идёт поиск. Добавленное заштриховано.",
-  truncated: (n) => `не показано: ${n}`,
   histogram: {
     label: "Распределение размеров",
     axis: (unit) => `${unit} в чанке`,

@@ -201,6 +201,15 @@ export const collection = (f: Format): Messages["collection"] => {
       done: "Коллекция нарезана заново.",
       background: "Окно можно закрыть, задача продолжится.",
     },
+    rename: {
+      open: "Переименовать",
+      title: (name) => `Переименовать ${name}`,
+      text: "Документы, запуски и правки остаются с коллекцией, ничего не читается и не векторизуется заново. По старому имени её больше не найдут ни ссылки, ни программы.",
+      name: "Новое имя",
+      hint: "Буквы и цифры любого письма, «-», «_» и «.»",
+      run: "Переименовать",
+      done: (before, name) => `Коллекция ${before} теперь называется ${name}.`,
+    },
     remove: {
       open: "Удалить коллекцию",
       title: (name) => `Удалить ${name}?`,
@@ -236,7 +245,8 @@ export const collection = (f: Format): Messages["collection"] => {
         "Условия на любое поле записи: = != < <= > >=, ^= префикс, ~ шаблон; связки and, or, not и скобки",
       clear: "Сбросить фильтр",
       sizes: "Показать или скрыть распределение",
-      loaded: (n, total) => (n === total ? count(n, FORMS.chunk) : `Загружено ${f.number(n)} из ${f.number(total)}`),
+      goToDocument: "К номеру или документу",
+      goToNumber: "К номеру",
       marked: (n) => `Отмечено: ${count(n, FORMS.chunk)}`,
       unmark: "Снять отметки",
       markLoaded: (n) => `Отметить загруженные (${f.number(n)})`,
@@ -257,6 +267,7 @@ export const collection = (f: Format): Messages["collection"] => {
     },
     documents: {
       actions: "Действия",
+      goTo: "К имени",
       chunksOf: (name) => `Показать чанки: ${name}`,
       delete: (name) => `Удалить ${name}`,
       mark: (name) => `Отметить ${name}`,

@@ -5,6 +5,7 @@ export const collections = (f: Format): Messages["collections"] => ({
   attention: {
     title: "На что взглянуть",
     runs: "Выполняется",
+    watched: "Отслеживается",
     failed: "Сбой",
     unembedded: "Без векторов",
     largest: "Самая большая",

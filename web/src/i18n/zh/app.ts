@@ -60,7 +60,6 @@ export const app = (f: Format): Messages["app"] => ({
     save: "保存",
     delete: "删除",
     reload: "重新加载",
-    back: "返回",
   },
   problem: {
     codes: {

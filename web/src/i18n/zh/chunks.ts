@@ -33,7 +33,6 @@ export const chunks = (f: Format): Messages["chunks"] => ({
   closes: "结尾补全：同样是借用的",
   view: { label: "分块文本", rendered: "渲染", raw: "原文", embedded: "嵌入文本" },
   embeddedNote: "实际用于嵌入和检索的文本。借用部分带斜纹背景。",
-  truncated: (n) => `还有 ${n} 未显示`,
   histogram: {
     label: "大小分布",
     axis: (unit) => `分块大小（${unit}）`,

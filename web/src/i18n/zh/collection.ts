@@ -182,6 +182,15 @@ export const collection = (f: Format): Messages["collection"] => ({
     done: "集合已重新切分。",
     background: "可以关闭此窗口，任务会继续进行。",
   },
+  rename: {
+    open: "重命名",
+    title: (name) => `重命名 ${name}`,
+    text: "文档、运行记录和人工修改都随集合保留，不会重新读取或嵌入。指向旧名称的链接和使用旧名称的程序将找不到它。",
+    name: "新名称",
+    hint: "任何文字的字母和数字，以及“-”“_”“.”",
+    run: "重命名",
+    done: (before, name) => `${before} 现在名为 ${name}。`,
+  },
   remove: {
     open: "删除集合",
     title: (name) => `删除 ${name}？`,
@@ -204,7 +213,8 @@ export const collection = (f: Format): Messages["collection"] => ({
     expressionHint: "可对记录的任意字段设条件：= != < <= > >=，^= 表示前缀，~ 表示模式；用 and、or、not 和括号组合",
     clear: "清除筛选",
     sizes: "显示或隐藏分布",
-    loaded: (n, total) => (n === total ? `${f.number(n)} 个分块` : `已加载 ${f.number(n)} / ${f.number(total)} 个分块`),
+    goToDocument: "转到序号或文档",
+    goToNumber: "转到序号",
     marked: (n) => `已选 ${f.number(n)} 个分块`,
     unmark: "取消选择",
     markLoaded: (n) => `选择已加载的 ${f.number(n)} 个`,
@@ -224,6 +234,7 @@ export const collection = (f: Format): Messages["collection"] => ({
   },
   documents: {
     actions: "操作",
+    goTo: "转到名称",
     chunksOf: (name) => `查看 ${name} 的分块`,
     delete: (name) => `删除 ${name}`,
     mark: (name) => `选择 ${name}`,

@@ -5,6 +5,7 @@ export const collections = (f: Format): Messages["collections"] => ({
   attention: {
     title: "需要关注",
     runs: "运行中",
+    watched: "监视中",
     failed: "失败",
     unembedded: "缺少向量",
     largest: "最大",

@@ -21,6 +21,8 @@ export const document = (f: Format): Messages["document"] => ({
     failed: "无法绘制",
     notFound: "此处无法标出该分块的位置；请看文本视图。",
   },
+  goTo: "转到分块 12 或行 :40",
+  goToFailed: "没有这个分块或行。",
   filter: {
     field: "筛选分块",
     show: "显示",

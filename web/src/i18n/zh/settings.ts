@@ -53,6 +53,7 @@ export const settings = (f: Format): Messages["settings"] => ({
     medium_overlap_size: "`adaptive`：大小介于两者之间的文档的重叠",
     band: "期望的大小区间，如 410-614：报告统计落在其中的比例，`adaptive` 以此为目标",
     fixed_chunk_lines: "没有语法支持的源代码每个分块的行数；0 表示与其他文档同样切分",
+    unknown_files: "扩展名未知的文件如何切分",
     overlap_lines: "按行切分时与前一分块重复的行数",
     kinds: "按路径区分文档类别：含 `name`、`paths` 及各自差异的表",
     tokenizer: "用什么计算 token",

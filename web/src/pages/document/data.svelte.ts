@@ -3,7 +3,7 @@
 import { api, Failure, ok, sourceOf, type Schemas } from "../../api/client.ts";
 import { lay, type Layout } from "../../chunks/layout.ts";
 import { languageOf } from "../../chunks/syntax/languages.ts";
-import type { Chunk, OutlineRow } from "../../chunks/types.ts";
+import type { Chunk, OutlineRow, Rows } from "../../chunks/types.ts";
 import { complain } from "../../ui/toasts.svelte.ts";
 
 export type Overlay = Schemas["ListedOverlay"];
@@ -26,6 +26,11 @@ export class DocumentData {
   chunks = $state.raw<Chunk[]>([]);
   total = $state(0);
   complete = $state(false);
+  /** The chunks at their places, those that have not arrived as well. */
+  readonly rows = $derived<Rows>({
+    length: this.complete ? this.chunks.length : Math.max(this.total, this.chunks.length),
+    at: (position) => this.chunks[position],
+  });
   failure = $state.raw<unknown>();
   /** What was changed by hand: by the chunk that it is on, and what is on none. */
   overlays = $state.raw(new Map<string, Overlay>());

@@ -92,8 +92,10 @@ export class Selection {
     });
   }
 
+  /** Leaves the address to what is written to it now. */
   stop(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Selects a chunk; `views` are those that scroll to it. */
@@ -149,7 +151,15 @@ export class Selection {
   toEnd(): void {
     this.#ended = this.data.complete ? -1 : this.at;
   }
+  /** Selects a chunk by its number in the document; one that has not arrived when it has. */
+  toNumber(number: number): void {
+    const { chunks, complete } = this.data;
+    const at = chunks.findIndex(({ chunk_index }) => chunk_index >= number);
+    this.select(at < 0 && complete ? chunks.length - 1 : at < 0 ? number : at);
+  }
   #reachEnd(): void {
+    // What was selected before it had arrived is written now.
+    if (this.at >= 0 && !this.#written && this.chunk) this.select(this.at);
     if (!this.data.complete) return;
     if (this.#ended >= 0 && this.#ended === this.at)
       this.select(this.around.shown()?.at(-1) ?? this.data.chunks.length - 1);

@@ -13,7 +13,7 @@ const chunksOf = (count: number) =>
   LINES.slice(0, count).map((line, at) => {
     const start = LINES.slice(0, at).join("\n").length + (at > 0 ? 1 : 0);
     const span = { start_char: start, end_char: start + line.length, start_line: at + 1, end_line: at + 1 };
-    return { chunk_id: line, context: "", ...span } as Chunk;
+    return { chunk_id: line, chunk_index: at, context: "", ...span } as Chunk;
   });
 
 /** A selection of which some chunks have arrived, with what it did. */
@@ -230,4 +230,22 @@ test("chunks that begin in the section that is pointed at are near", () => {
     [0, 1, 2, 3].map((at) => selection.isNear?.(at)),
     [false, true, true, false],
   );
+});
+
+test("a chunk is selected by its number, also before it has arrived", async () => {
+  const { selection, arrive, rest, did } = made({ arrived: 2 });
+  const selected = () => selection.chunk?.chunk_id;
+  selection.toNumber(1);
+  assert.equal(selected(), "one");
+  selection.toNumber(4);
+  assert.equal(selected(), undefined);
+  rest();
+  await did();
+  arrive(LINES.length);
+  assert.equal(selected(), "four");
+  assert.deepEqual(await did(), ["list 4", "source 4"]);
+  rest();
+  assert.deepEqual(await did(), ["address four"]);
+  selection.toNumber(900);
+  assert.equal(selected(), "five", "the last is the nearest");
 });

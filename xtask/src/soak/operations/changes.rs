@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::super::must;
 use super::super::program::{Answer, Kill};
 use super::super::random::Random;
-use super::super::state::Change;
+use super::super::state::{Change, rows};
 use super::super::world::{Expected, May, World, either};
 
 /// Percentage of runs that are killed.
@@ -161,6 +161,31 @@ pub(super) fn delete_all(world: &mut World<'_>, random: &mut Random) -> Result<(
     let before = May::be(&world.state);
     let states = if is_done(&answer) { vec![gone] } else { vec![before, gone] };
     world.settle(&Expected { states })
+}
+
+/// Gives the collection another name, and its own back: it has one of the two after every kill.
+pub(super) fn rename(world: &mut World<'_>, random: &mut Random) -> Result<()> {
+    const NAMES: [&str; 2] = ["default", "renamed"];
+    if !world.state.exists {
+        return Ok(());
+    }
+    let mut has = NAMES[0];
+    for to in [NAMES[1], NAMES[0], NAMES[0]] {
+        if to == has {
+            continue;
+        }
+        let kill = Kill::perhaps(KILLED, &world.program, random);
+        let answer = world.run_killed(&["rename", has, to], &kill)?.expect(&[0])?;
+        let listed = rows(&world.run(&["collections"])?.expect(&[0])?)?;
+        let one = NAMES.into_iter().find(|name| listed.iter().all(|row| row["collection"] == *name));
+        let is_right = one.is_some_and(|one| one == to || !is_done(&answer));
+        must("a renamed collection has one name", is_right, || format!("{answer}; {listed:?}"))?;
+        has = one.unwrap_or(has);
+    }
+    if has != NAMES[0] {
+        world.run(&["rename", has, NAMES[0]])?.expect(&[0])?;
+    }
+    world.settle(&Expected { states: vec![May::be(&world.state)] })
 }
 
 /// Removes generations that searches do not see.

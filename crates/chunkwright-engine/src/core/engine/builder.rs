@@ -52,10 +52,14 @@ pub struct Builder {
     or_read: bool,
     given: Given,
     perform: Perform,
+    settle: Settle,
 }
 
+/// Completes what a process that ended left half done.
+type Settle = fn(&Engine) -> Result<(), Error>;
+
 impl Builder {
-    pub(crate) fn new(settings: Settings, perform: Perform) -> Self {
+    pub(crate) fn new(settings: Settings, perform: Perform, settle: Settle) -> Self {
         let given = Given {
             store: None,
             counter: None,
@@ -73,6 +77,7 @@ impl Builder {
             or_read: false,
             given,
             perform,
+            settle,
         }
     }
 
@@ -151,7 +156,7 @@ impl Builder {
     ///
     /// A store that cannot be opened.
     pub fn open(self, access: Access) -> Result<Engine, Error> {
-        let Self { settings, threads, cancel, queue, owns, or_read, given, perform } = self;
+        let Self { settings, threads, cancel, queue, owns, or_read, given, perform, settle } = self;
         let mut access = access;
         let held = match (access, &given.store) {
             (Access::NoStore, _) => Held::Nothing,
@@ -173,6 +178,7 @@ impl Builder {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Error::Threads(std::io::Error::other(error)))?;
         let teller = Teller::new(Arc::clone(&given.clock));
+        let opened_at = given.clock.now();
         let shared = Arc::new(Shared {
             access,
             places: Places::of(&settings),
@@ -183,6 +189,7 @@ impl Builder {
             queue,
             loaded: Loaded::default(),
             turns: Turns::default(),
+            opened_at,
             changes: Turns::default(),
             owns,
             listener: Mutex::default(),
@@ -192,6 +199,8 @@ impl Builder {
         });
         let engine = Engine::on(shared, settings, cancel);
         engine.listen()?;
+        // What cannot be completed now is completed by the next process.
+        let _ = settle(&engine);
         Ok(engine)
     }
 }

@@ -60,13 +60,16 @@ impl Engine {
                     records.push(record);
                 }
             });
-            let summaries = if summaries { chunker.summaries(&document) } else { Vec::new() };
-            if summaries.len() > most {
-                return Err(refuse(summaries.len()));
+            let summaries = summaries.then(|| chunker.summaries(&document));
+            if let Some(many) = summaries.as_ref().filter(|summaries| summaries.len() > most) {
+                return Err(refuse(many.len()));
             }
-            let mut summaries = chunker.summary_records(&document, &summaries, &context);
-            summaries.truncate(page.end);
-            summaries.drain(..page.start.min(summaries.len()));
+            let summaries = summaries.map(|summaries| {
+                let mut summaries = chunker.summary_records(&document, &summaries, &context);
+                summaries.truncate(page.end);
+                summaries.drain(..page.start.min(summaries.len()));
+                summaries
+            });
             let explained = if explain { page } else { 0..0 };
             let explained = explained.map_while(|at| chunks.nth(at)).map(ExplainedChunk::from);
             let explanations: Vec<_> = explained.collect();

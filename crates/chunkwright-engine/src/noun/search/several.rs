@@ -56,7 +56,7 @@ impl Engine {
 
     /// The collection of a search that names none.
     fn usual_collection(&self) -> Result<String, Error> {
-        let usual = self.settings().collection.clone();
+        let usual = self.default_name();
         if self.settings().is_set("collection") || self.store()?.open(&usual).is_ok() {
             return Ok(usual);
         }

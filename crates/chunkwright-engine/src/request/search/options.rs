@@ -237,7 +237,7 @@ search_options! {
     /// best hit
     collapse_translations: bool = false, OptionValues::Flag, Answer;
     /// Number of documents of the same folder, and of documents about the same, that each hit names
-    related: usize = 0, from(0), Answer;
+    related: usize = 0, from(0), Answer => "Documents like it that each hit names";
     /// Give hits their `text`, what is embedded and searched, beside the context and content that it is made of
     text: bool = false, OptionValues::Flag, Fields;
     /// Number of candidates that each stage hands to the fusion, and the last hit that pages can reach

@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     #[serde(default)]
     #[schemars(with = "String")]
     collection: Option<String>,
-    /// `full` adds metadata and outlines
+    /// `full` adds metadata, outlines and `joined_id`
     #[serde(default)]
     detail: Detail,
     #[serde(default)]
@@ -300,6 +300,7 @@ impl Answer for SearchAnswer {
             reduced.notices.clear();
             only.context.clear();
             only.same.clear();
+            only.related.clear();
             let shown = only.content.floor_char_boundary(only.content.len() >> shortenings.min(60));
             only.content.truncate(shown);
             only.shortened = true;

@@ -111,6 +111,10 @@ fn documents_are_listed_in_pages_and_removed_by_id_or_pattern() {
         assert_eq!(other.problem(400), "invalid_request");
     }
     assert_eq!(listed, names);
+    let middle = served.get(&format!("{ALL}?skip=3&limit=1")).expect(200);
+    assert_eq!((&middle["documents"][0]["doc_id"], &middle["total"]), (&names[3].into(), &5.into()));
+    assert!(middle["next"].is_string() && middle["documents"].as_array().unwrap().len() == 1, "{middle}");
+    assert_eq!(served.get(&format!("{ALL}?skip=-1")).problem(400), "invalid_request");
     assert_eq!(served.get(&format!("{ALL}?cursor=nonsense")).problem(400), "invalid_request");
     assert_eq!(served.get(&format!("{ALL}?limit=0")).problem(400), "invalid_request");
     assert_eq!(served.get(&format!("{ALL}?limit=many")).problem(400), "invalid_request");

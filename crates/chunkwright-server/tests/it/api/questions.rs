@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::server::Served;
+use super::server::{Served, encoded};
 
 const BEES: &str =
     "# Bees\n\nBees fly out on the first warm day.\n\n# Honey\n\nHoney is ripe when it does not drip.\n";
@@ -58,6 +58,39 @@ fn questions_are_asked_of_every_version() {
     let nowhere = json!({ "question": "when?", "expected": ["nowhere.md"] });
     assert_eq!(served.post(path, &nowhere).problem(404), "not_found");
     assert_eq!(served.get("/api/v1/collections/nowhere/questions").problem(404), "unknown_collection");
+}
+
+#[test]
+fn a_renamed_collection_keeps_its_questions_and_its_use() {
+    let served = served();
+    let question = json!({ "question": "when does the ferry leave?", "expected": ["ferry.md#0"] });
+    served.post("/api/v1/collections/home/questions", &question).expect(201);
+    served.get("/api/v1/search?q=ferry&collection=home").expect(200);
+    let rename = |served: &Served, from: &str, name: &str| {
+        let path = format!("/api/v1/collections/{}", encoded(from));
+        served.json("PATCH", &path, &json!({ "name": name }))
+    };
+    let answer = rename(&served, "home", "дом").expect(200);
+    assert_eq!(answer, json!({ "collection": "дом", "before": "home" }));
+    assert_eq!(served.get("/api/v1/collections/home").problem(404), "unknown_collection");
+    let path = format!("/api/v1/collections/{}", encoded("дом"));
+    let check = |served: &Served, found: u64| {
+        assert_eq!(served.get(&path).expect(200)["documents"], 2);
+        let questions = served.get(&format!("{path}/questions")).expect(200);
+        assert_eq!(questions["questions"].as_array().unwrap().len(), 1);
+        let used = served.get(&format!("{path}/use")).expect(200)["use"].clone();
+        assert_eq!((&used["queries"], &used["rows"][0]["found"]), (&json!(found), &json!(found)), "{used}");
+    };
+    check(&served, 1);
+    served.get(&format!("/api/v1/search?q=ferry&collection={}", encoded("дом"))).expect(200);
+    let served = served.restarted();
+    check(&served, 2);
+    served.put("other", &[("ferry.md", FERRY)]);
+    assert_eq!(rename(&served, "other", "дом").problem(409), "conflict");
+    assert_eq!(rename(&served, "other", "a b").problem(400), "invalid_request");
+    assert_eq!(rename(&served, "none", "b").problem(404), "unknown_collection");
+    rename(&served, "дом", "home").expect(200);
+    assert_eq!(served.found("home", "ferry"), ["ferry.md"]);
 }
 
 #[test]

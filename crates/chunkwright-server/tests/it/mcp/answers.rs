@@ -72,6 +72,7 @@ async fn structured_answers_are_what_the_schemas_of_their_tools_say() {
     let calls = [
         ("search", json!({ "query": "ferry" })),
         ("search", json!({ "query": "ferry", "detail": "full" })),
+        ("search", json!({ "query": "ferry", "related": 2 })),
         ("search", json!({ "query": "ferry", "queries": ["harbour", "tide"], "format": "text" })),
         ("search", json!({ "query": "ferry", "expand": "parent", "per_document": 1 })),
         ("search", json!({ "query": "zzzz" })),
@@ -101,6 +102,26 @@ async fn structured_answers_are_what_the_schemas_of_their_tools_say() {
         assert_eq!(result["isError"], false, "{result}");
         check("outputSchema", &result["structuredContent"]);
     }
+}
+
+#[tokio::test]
+async fn a_hit_names_documents_like_it_and_its_joined_id_where_a_call_asks() {
+    let index = Index::new(&[
+        ("docs/ferry.md", "# Ferry\n\nThe ferry leaves at noon.\n"),
+        ("docs/harbour.md", "# Harbour\n\nGulls.\n"),
+        ("docs/`odd`.md", "# Odd\n\nNothing.\n"),
+    ]);
+    let client = index.client();
+    let brief = client.answer("search", json!({ "query": "ferry" })).await["results"][0].clone();
+    assert!(brief.get("related").is_none() && brief.get("joined_id").is_none(), "{brief}");
+    let asked = json!({ "query": "ferry", "related": 2, "detail": "full" });
+    let full = client.answer("search", asked.clone()).await["results"][0].clone();
+    assert_eq!(full["joined_id"], "docs_ferry_chunk0");
+    assert_eq!(full["related"], json!(["docs/`odd`.md", "docs/harbour.md"]));
+    let read = client.read("search", asked).await;
+    assert!(read.contains("\nrelated: ") && read.contains("docs/harbour.md"), "{read}");
+    let fetched = client.answer("fetch", json!({ "id": full["joined_id"] })).await;
+    assert!(fetched.to_string().contains("The ferry leaves at noon."), "{fetched}");
 }
 
 #[tokio::test]

@@ -99,7 +99,7 @@ async fn options_of_searches_are_arguments_as_their_table_says() {
     let names: Vec<_> = offered.iter().map(|(name, _)| *name).collect();
     assert_eq!(
         names,
-        ["mode", "offset", "max_tokens", "filter", "per_document", "min_relevance", "expand"],
+        ["mode", "offset", "max_tokens", "filter", "per_document", "min_relevance", "related", "expand"],
         "what agents are offered"
     );
     let limit = SearchOption::find("top_k").unwrap();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use chunkwright::TokenCounter;
-use chunkwright_engine::{FoundPassage, Hit, Metadata};
+use chunkwright_engine::{FoundPassage, Hit, Metadata, RelatedAnswer};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -48,6 +48,9 @@ pub(in crate::mcp::tools) struct SearchResult {
     /// Number of places that say the same.
     #[serde(skip_serializing_if = "is_zero")]
     same_count: usize,
+    /// Documents of its folder, and about the same, where these were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) related: Vec<String>,
     #[serde(flatten)]
     pub(in crate::mcp::tools) full: Option<Full>,
     #[serde(skip)]
@@ -63,6 +66,9 @@ pub(in crate::mcp::tools) struct Full {
     collection: String,
     /// The best chunk.
     chunk_id: String,
+    /// Its id by its position, with folders joined: `docs_bindingPath_chunk2`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    joined_id: String,
     /// Its place: `chunk://COLLECTION/DOC_ID#L10-L80`.
     pub(in crate::mcp::tools) url: String,
     /// What the results are ordered by.
@@ -82,6 +88,17 @@ pub(in crate::mcp::tools) struct Full {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
+}
+
+/// The documents of the same folder, then those about the same, each once.
+fn documents_of(related: RelatedAnswer) -> Vec<String> {
+    let mut named = related.siblings.nearest;
+    for other in related.related {
+        if !named.contains(&other.doc_id) {
+            named.push(other.doc_id);
+        }
+    }
+    named
 }
 
 /// Keeps the outline of a document only with its best result, as far as there is room.
@@ -106,7 +123,16 @@ pub(in crate::mcp::tools) fn keep_outlines(
 impl SearchResult {
     pub(super) fn of_hit(hit: Hit, usual: &str) -> Self {
         let Hit {
-            collection, found, content_preview, metadata, text, of_query, copies, translations, ..
+            collection,
+            joined_id,
+            found,
+            content_preview,
+            metadata,
+            text,
+            of_query,
+            related,
+            copies,
+            translations,
         } = hit;
         let record = found.record;
         let chunk_id = record.chunk_id.to_string();
@@ -125,6 +151,7 @@ impl SearchResult {
             rank: found.rank,
             collection: collection.clone(),
             chunk_id: chunk_id.clone(),
+            joined_id,
             url,
             score: found.score,
             content_preview,
@@ -143,6 +170,7 @@ impl SearchResult {
             shortened: false,
             same,
             same_count,
+            related: related.map(documents_of).unwrap_or_default(),
             full: Some(full),
             language: record.language,
             ..Self::placed(&collection, chunk_id, usual)
@@ -158,6 +186,7 @@ impl SearchResult {
             rank: found.rank,
             collection: collection.clone(),
             chunk_id: chunk_id.clone(),
+            joined_id: String::new(),
             url: Uri::new(&collection, &passage.reference).to_string(),
             score: best.score,
             content_preview: String::new(),
@@ -191,6 +220,7 @@ impl SearchResult {
             shortened: false,
             same: Vec::new(),
             same_count: 0,
+            related: Vec::new(),
             full: None,
             language: None,
         }
@@ -231,6 +261,10 @@ impl SearchResult {
             let rest = self.same_count - self.same.len().min(self.same_count);
             let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
             let _ = writeln!(out, "same: {}{more}", named.join(", "));
+        }
+        if !self.related.is_empty() {
+            let named: Vec<String> = self.related.iter().map(|doc_id| name(doc_id)).collect();
+            let _ = writeln!(out, "related: {}", named.join(", "));
         }
         if let Some(full) = &self.full {
             let mut known = serde_json::to_value(full).unwrap_or_default();
