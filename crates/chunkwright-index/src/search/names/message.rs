@@ -7,7 +7,7 @@
 
 use chunkwright_store::analysis;
 
-use super::super::relevance::is_function_word;
+use super::super::relevance::FUNCTION_WORDS;
 
 /// Longest query, in bytes, that is compared with literals.
 const MAX_MESSAGE: usize = 1_000;
@@ -25,11 +25,12 @@ pub(super) fn message(query: &str) -> Option<Vec<String>> {
 
 /// The literal in `content` that has the most words of the message that was made of it, and their share of its words.
 pub(super) fn origin<'a>(content: &'a str, message: &[String]) -> Option<(&'a str, f64)> {
+    let is_function = |word: &str| FUNCTION_WORDS.split_whitespace().any(|known| known == word);
     let of_message = |literal: &'a str| {
         let parts = fixed(literal);
         let count = parts.iter().map(Vec::len).sum::<usize>();
         let is_telling = |word: &String| {
-            word.contains(analysis::is_unspaced) || word.chars().count() > 1 && !is_function_word(word)
+            word.contains(analysis::is_unspaced) || word.chars().count() > 1 && !is_function(word)
         };
         let is_origin = (LEAST_WORDS..=message.len()).contains(&count)
             && are_in(&parts, message)
