@@ -74,6 +74,7 @@ const CODE_TEST_FOLDERS: &[&str] = &["spec", "specs", "t"];
 const EXAMPLE_FOLDERS: &[&str] = &[
     "example",
     "examples",
+    "_examples",
     "demo",
     "demos",
     "sample",
@@ -267,6 +268,7 @@ mod tests {
             ("src/Latest.java", Standing::Main),
             ("src/changes.py", Standing::Main),
             ("examples/hello/main.rs", Standing::Example),
+            ("_examples/rest/main.go", Standing::Example),
             ("docs/conf.py", Standing::Example),
             ("vendor/lib/a.c", Standing::Copy),
             ("lib/lodash.min.js", Standing::Copy),

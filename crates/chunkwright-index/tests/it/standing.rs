@@ -107,6 +107,21 @@ fn it_reorders_and_hides_nothing_and_says_what_it_adds() {
 }
 
 #[test]
+fn a_collection_of_examples_is_what_is_searched() {
+    for_each_store(|kind| {
+        let examples: Vec<(String, &str)> =
+            (0..12).map(|at| (format!("examples/{at}.py"), FILES[2].1)).collect();
+        let mut files: Vec<(&str, &str)> = examples.iter().map(|(name, text)| (&**name, *text)).collect();
+        files.push(("README.md", "# Examples\n\nThey handle a locked archive.\n"));
+        let fixture = Fixture::with_bag(kind, &files, Bag::with_sparse(256));
+        fixture.index();
+        let hits = ask(&fixture, "handle of the locked archive", &options(Mode::Hybrid));
+        assert_eq!(hits.len(), files.len(), "{kind}");
+        assert!(hits.iter().all(|hit| hit.standing.is_none()), "{kind}");
+    });
+}
+
+#[test]
 fn a_message_is_found_where_it_is_made() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
