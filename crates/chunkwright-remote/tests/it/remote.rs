@@ -141,7 +141,7 @@ fn a_crash_at_any_request_leaves_one_version_and_the_next_write_clears_up() {
             let folder = tempfile::tempdir().unwrap();
             world.renew();
             let (mut old_seen, mut new_seen) = (0, 0);
-            for at in world.faults(6) {
+            for at in world.faults(11) {
                 let place = format!("{} {:?}", world.name(), fault(at));
                 world.set(Fault::None);
                 let store = world.open(folder.path());
@@ -239,7 +239,7 @@ fn a_crash_while_a_collection_is_renamed_leaves_it_whole_under_one_name_and_the_
         for fault in [Fault::LostFrom as fn(usize) -> Fault, Fault::UnansweredFrom] {
             let folder = tempfile::tempdir().unwrap();
             let mut counts = [0, 0];
-            for at in world.faults(7) {
+            for at in world.faults(17) {
                 let place = format!("{} {:?}", world.name(), fault(at));
                 world.renew();
                 world.set(Fault::None);
@@ -294,7 +294,7 @@ fn a_crash_while_a_collection_is_renamed_leaves_it_whole_under_one_name_and_the_
 fn a_request_that_is_sent_again_because_its_answer_was_lost_does_no_harm() {
     for_each_server(|url| {
         let proxy = Proxy::before(url);
-        for at in (0..).step_by(one_in(7)) {
+        for at in (0..).step_by(one_in(13)) {
             let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
             let place = format!("{url} {at}");
             let store = open(&proxy.url(url), &prefix, folder.path(), 2);

@@ -1,0 +1,147 @@
+//! Several servers that read one store, or copies of it, while another process changes how it is cut and embedded.
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::cli::{Folder, guide};
+use crate::docs::{installed_models, link_models};
+use crate::serve::{Server, stores_on_servers};
+
+/// The same words in every section, so that each way of cutting gives hits of its own.
+fn folder() -> Folder {
+    let folder = Folder::new(&[
+        ("docs/guide.md", &guide(30)),
+        ("docs/паром.md", "# Паром\n\nПаром отходит в девять. The ferry of section nine.\n"),
+        ("docs/渡轮.md", "# 渡轮\n\n渡轮九点出发。 The ferry of section nine.\n"),
+    ]);
+    if let Some(models) = installed_models(&["static"]) {
+        link_models(&folder, &models);
+    }
+    folder
+}
+
+/// How the collection is cut and embedded, one after another.
+const ROLLING: &[&[&str]] = &[
+    &["--preset", "docs", "--embedder", "none"],
+    &["--preset", "recursive", "--embedder", "none", "--max-size", "60"],
+    &["--preset", "recursive", "--embedder", "static", "--max-size", "60"],
+    &["--preset", "docs", "--embedder", "none", "--max-size", "90"],
+];
+
+/// What a server finds; a failure if it cannot say.
+#[track_caller]
+fn answer(server: &Server) -> Value {
+    let search = json!({ "query": "the ferry of section nine", "top_k": 20 });
+    let (status, answer) = server.call("POST", "/api/v1/search", &search).unwrap();
+    assert_eq!(status, 200, "{answer}");
+    let hits = answer["hits"].as_array().unwrap().iter();
+    hits.map(|hit| json!([hit["chunk_id"], hit["score"]])).collect()
+}
+
+/// What a server finds, one after another, until it finds the last of what is expected and `is_over`.
+fn answers(server: &Server, is_over: &AtomicBool, last: impl Fn() -> Option<Value>) -> Vec<Value> {
+    let mut seen = Vec::new();
+    loop {
+        let is_last = is_over.load(Ordering::Relaxed);
+        let found = answer(server);
+        let is_expected = last().is_none_or(|last| last == found);
+        if seen.last() != Some(&found) {
+            seen.push(found);
+        }
+        if is_last && is_expected {
+            return seen;
+        }
+    }
+}
+
+#[test]
+fn readers_of_one_store_answer_by_one_generation_while_it_is_cut_and_embedded_anew() {
+    let (mut urls, mut servers) =
+        stores_on_servers().map_or((Vec::new(), None), |(urls, child)| (urls, Some(child)));
+    urls.push("store".into());
+    for url in urls {
+        let folder = folder();
+        let store = ["--store", &*url];
+        let index = |way: &[&str]| {
+            let run = folder.run(&[&["index", "docs"], way, &store].concat());
+            assert_eq!(run.code, 0, "{url} {way:?}: {}", run.stderr);
+        };
+        index(ROLLING[0]);
+        let writer = Server::start(&folder, &store);
+        let readers = [(); 2].map(|()| Server::start(&folder, &[&store[..], &["--read-only"]].concat()));
+        let (mut expected, is_over, last) = (vec![answer(&writer)], AtomicBool::new(false), Mutex::new(None));
+        let seen = thread::scope(|scope| {
+            let last = &last;
+            let reading = readers
+                .each_ref()
+                .map(|reader| scope.spawn(|| answers(reader, &is_over, || last.lock().unwrap().clone())));
+            for way in &ROLLING[1..] {
+                index(way);
+                expected.push(answer(&writer));
+            }
+            *last.lock().unwrap() = expected.last().cloned();
+            is_over.store(true, Ordering::Relaxed);
+            reading.map(|reading| reading.join().unwrap())
+        });
+        for seen in seen {
+            println!("{url} seen {} of {}", seen.len(), expected.len());
+            let mut rest = expected.iter();
+            for found in &seen {
+                assert!(
+                    rest.any(|it| it == found),
+                    "{url}: {found} is not of one generation, or of one before"
+                );
+            }
+            assert!(seen.len() > 1, "{url}: nothing was read meanwhile");
+        }
+        for reader in &readers {
+            let (status, refused) =
+                reader.call("DELETE", "/api/v1/collections/default", &Value::Null).unwrap();
+            assert_eq!(
+                (status, answer(reader)),
+                (403, expected[ROLLING.len() - 1].clone()),
+                "{url}: {refused}"
+            );
+            let (_, ready) = reader.call("GET", "/ready", &Value::Null).unwrap();
+            assert_eq!(ready["read_only"], true, "{url}");
+        }
+    }
+    if let Some(servers) = &mut servers {
+        drop(servers.stdin.take());
+        servers.wait().unwrap();
+    }
+}
+
+#[test]
+fn copies_that_backup_makes_are_served_one_after_another() {
+    let folder = folder();
+    let copies = ["copy-1", "copy-2"];
+    let step = |way: &[&str]| {
+        assert_eq!(folder.run(&[&["index", "docs"], way].concat()).code, 0);
+        let expected = folder.run(&["search", "the ferry of section nine", "-q", "-k", "20"]).lines();
+        let expected: Value = expected.iter().map(|hit| json!([hit["chunk_id"], hit["score"]])).collect();
+        for copy in copies {
+            assert_eq!(folder.run(&["backup", "shipped"]).code, 0);
+            fs::create_dir_all(folder.path().join(copy)).unwrap();
+            fs::rename(folder.path().join("shipped"), folder.path().join(copy).join("chunkwright.sqlite3"))
+                .unwrap();
+        }
+        expected
+    };
+    let first = step(ROLLING[0]);
+    let readers = copies.map(|copy| Server::start(&folder, &["--store", copy, "--read-only"]));
+    for reader in &readers {
+        assert_eq!(answer(reader), first);
+    }
+    for way in &ROLLING[1..] {
+        let expected = step(way);
+        assert_ne!(expected, first);
+        for reader in &readers {
+            assert_eq!(answer(reader), expected);
+        }
+    }
+}
