@@ -101,7 +101,11 @@ const contexts = new Map();
 
 /** The browser of a test file; `node --test` runs each file in a process of its own. */
 export async function browse() {
-  browser ??= await chromium.launch({ executablePath: process.env.CHUNKWRIGHT_BROWSER ?? "/usr/bin/chromium" });
+  browser ??= await chromium.launch({
+    executablePath: process.env.CHUNKWRIGHT_BROWSER ?? "/usr/bin/chromium",
+    // Pages share a process: to start one costs more than most tests do in it.
+    args: ["--renderer-process-limit=1"],
+  });
   return browser;
 }
 export async function close() {

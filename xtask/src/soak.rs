@@ -35,7 +35,7 @@ use random::Random;
 use world::World;
 
 /// Number of operations in a world.
-const OPERATIONS: usize = 150;
+const OPERATIONS: usize = 100;
 
 /// The default seed. It is fixed, so that a change is compared with the one before it by the same operations; longer
 /// runs try others.
