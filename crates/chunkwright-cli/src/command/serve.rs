@@ -26,6 +26,9 @@ pub(crate) struct Serve {
     /// Let requests index files below this folder; may be given several times
     #[arg(long, value_name = "FOLDER")]
     root: Vec<PathBuf>,
+    /// Answer searches and refuse every change; any number of such servers may read one store while another process writes to it
+    #[arg(long, conflicts_with = "watch")]
+    read_only: bool,
     /// Keep the collection in step with this file or folder; may be given several times
     ///
     /// A document is removed when its file was deleted, even while the server was down. It stays where its folder is missing,
@@ -64,8 +67,9 @@ impl Serve {
         let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, proxy: self.proxy.read(), limits, tls, log_queries: self.log_queries, ..ServerOptions::default() };
         // Errors in flags are reported before a store is opened, which may take long.
         options.check()?;
-        let engine = global.builder(None, &[&self.collection])?.owner().or_read().open(Access::Write)?;
-        if engine.is_read_only() {
+        let builder = global.builder(None, &[&self.collection])?;
+        let engine = if self.read_only { builder.open(Access::Read) } else { builder.owner().or_read().open(Access::Write) }?;
+        if engine.is_read_only() && !self.read_only {
             global.say("the store can only be read here: searches are answered, and changes are refused");
         }
         if !self.watch.is_empty() {

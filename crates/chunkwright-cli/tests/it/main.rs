@@ -24,6 +24,7 @@ mod page;
 mod proxy;
 #[cfg(unix)]
 mod read_only;
+mod replicas;
 mod schema;
 mod search;
 mod serve;

@@ -24,6 +24,11 @@ fn folder() -> Folder {
     folder
 }
 
+/// A server that embeds queries by the model of the collection.
+fn serve(folder: &Folder, more: &[&str]) -> Server {
+    Server::of(folder.command(&[&["serve", "--listen", "127.0.0.1:0"], more].concat()))
+}
+
 /// How the collection is cut and embedded, one after another.
 const ROLLING: &[&[&str]] = &[
     &["--preset", "docs", "--embedder", "none"],
@@ -71,8 +76,8 @@ fn readers_of_one_store_answer_by_one_generation_while_it_is_cut_and_embedded_an
             assert_eq!(run.code, 0, "{url} {way:?}: {}", run.stderr);
         };
         index(ROLLING[0]);
-        let writer = Server::start(&folder, &store);
-        let readers = [(); 2].map(|()| Server::start(&folder, &[&store[..], &["--read-only"]].concat()));
+        let writer = serve(&folder, &store);
+        let readers = [(); 2].map(|()| serve(&folder, &[&store[..], &["--read-only"]].concat()));
         let (mut expected, is_over, last) = (vec![answer(&writer)], AtomicBool::new(false), Mutex::new(None));
         let seen = thread::scope(|scope| {
             let last = &last;
@@ -88,7 +93,6 @@ fn readers_of_one_store_answer_by_one_generation_while_it_is_cut_and_embedded_an
             reading.map(|reading| reading.join().unwrap())
         });
         for seen in seen {
-            println!("{url} seen {} of {}", seen.len(), expected.len());
             let mut rest = expected.iter();
             for found in &seen {
                 assert!(
@@ -133,7 +137,7 @@ fn copies_that_backup_makes_are_served_one_after_another() {
         expected
     };
     let first = step(ROLLING[0]);
-    let readers = copies.map(|copy| Server::start(&folder, &["--store", copy, "--read-only"]));
+    let readers = copies.map(|copy| serve(&folder, &["--store", copy, "--read-only"]));
     for reader in &readers {
         assert_eq!(answer(reader), first);
     }

@@ -139,7 +139,7 @@ fn commands_work_on_a_store_while_a_server_has_it() {
 }
 
 /// The addresses of stores on servers, and what they end with; none where no server runs.
-fn stores_on_servers() -> Option<(Vec<String>, Child)> {
+pub(crate) fn stores_on_servers() -> Option<(Vec<String>, Child)> {
     let python = PathBuf::from(std::env::var_os("CHUNKWRIGHT_SERVERS")?).join("python");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers/stores.py");
     let mut command = Command::new(python);
