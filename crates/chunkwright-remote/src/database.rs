@@ -58,6 +58,12 @@ pub(crate) trait Database: Send + Sync + fmt::Debug {
     /// specification is unknown.
     fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError>;
 
+    /// Builds what makes searches of a complete generation fast, unless it is there. What is written before is
+    /// written faster without.
+    fn prepare(&self, _generation: &Generation) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Publishes the generation to other clients of the server under its collection's name, where the server has
     /// aliases.
     fn publish(&self, _generation: &Generation) -> Result<(), StoreError> {

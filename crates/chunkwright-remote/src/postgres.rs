@@ -226,17 +226,20 @@ impl Database for Postgres {
     }
 
     fn upsert(&self, generation: &Generation, points: &[Written<'_>]) -> Result<(), StoreError> {
-        let mut all = 0;
         for some in points.chunks(KEYS) {
             let mut rows = Rows::default();
             some.iter().try_for_each(|written| rows.push(written))?;
-            all = self.of_points(generation, |link| rows.insert(link, generation.number))?;
-        }
-        let dimension = generation.spec.model.as_ref().map(|model| model.dimension);
-        if all >= search::INDEXED && dimension.is_some_and(|dimension| dimension <= layout::MOST_INDEXED) {
-            self.pool.run(|link| layout::index_vectors(link, generation.number))?;
+            self.of_points(generation, |link| rows.insert(link, generation.number))?;
         }
         Ok(())
+    }
+
+    fn prepare(&self, generation: &Generation) -> Result<(), StoreError> {
+        let dimension = generation.spec.model.as_ref().map(|model| model.dimension);
+        let Some(dimension) = dimension.filter(|dimension| *dimension <= layout::MOST_INDEXED) else {
+            return Ok(());
+        };
+        self.of_points(generation, |link| layout::index_vectors(link, generation.number, dimension))
     }
 
     fn delete(&self, generation: &Generation, versions: &[i64]) -> Result<(), StoreError> {

@@ -10,6 +10,7 @@
 use postgres::{Client, Error};
 
 use super::pool::Link;
+use super::search::INDEXED;
 use chunkwright_store::StoreError;
 
 /// The version of the layout. Another one must be made of the one before by [`create`].
@@ -20,6 +21,12 @@ const PGVECTOR: (u32, u32) = (0, 8);
 
 /// What `hnsw` indexes at most.
 pub(super) const MOST_INDEXED: usize = 2_000;
+
+/// Bytes of a vector's neighbours and row in an index that is being built, generously.
+const NODE: u64 = 700;
+
+/// Megabytes that building an index may take.
+const MOST_MEMORY: u64 = 1_024;
 
 /// Makes a new connection find the extension, and checks it and the layout; returns the schema as SQL quotes it.
 pub(super) fn open(
@@ -128,14 +135,19 @@ pub(super) fn create_generation(link: &mut Link, number: i64, dimension: usize) 
     ))
 }
 
-/// Builds the approximate index of a generation's vectors, unless it exists.
-pub(super) fn index_vectors(link: &mut Link, number: i64) -> Result<(), Error> {
+/// Builds the approximate index of a generation's vectors, unless it exists or they are few. Building it of all is several
+/// times faster than adding them one by one, if it fits into memory: so much is asked for, within bounds.
+pub(super) fn index_vectors(link: &mut Link, number: i64, dimension: usize) -> Result<(), Error> {
     let s = link.schema.clone();
-    if is_there(link, &s, &format!("chunks_{number}_vector"))? {
+    let all = link.query_opt(&format!("SELECT chunks FROM {s}.terms_{number} WHERE term = -1"), &[])?;
+    let all = all.map_or(0, |row| row.get::<_, i64>(0));
+    if all < INDEXED || is_there(link, &s, &format!("chunks_{number}_vector"))? {
         return Ok(());
     }
+    let megabytes = ((all.unsigned_abs() * (4 * dimension as u64 + NODE)) >> 20).clamp(64, MOST_MEMORY);
     link.batch_execute(&format!(
         "SET LOCAL statement_timeout = 0;
+         SET LOCAL maintenance_work_mem = '{megabytes}MB';
          CREATE INDEX chunks_{number}_vector ON {s}.chunks_{number} USING hnsw (vector vector_ip_ops)"
     ))
 }

@@ -84,6 +84,7 @@ impl RemoteStore {
             // It was renamed since.
             return Err(unknown_generation(generation));
         }
+        self.database.prepare(generation)?;
         self.database.put(&[GenerationEntry { was_current: true, ..entry }.entry()?])?;
         // A single point: a reader sees the previous generation or this one.
         self.database.put(&[CollectionEntry::of(generation).entry()?])?;

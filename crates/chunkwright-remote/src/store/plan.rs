@@ -288,6 +288,9 @@ impl<'a> Plan<'a> {
         if self.store.generation_entry(generation)?.writer != self.mark {
             self.put_versions()?;
         }
+        if done.was_current {
+            database.prepare(generation)?;
+        }
         // The write has succeeded even if the cleanup fails: the next write repeats the cleanup.
         let collected = self.collect(&lost);
         if collected.is_ok() {
