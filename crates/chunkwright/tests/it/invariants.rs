@@ -165,6 +165,9 @@ fn named(chunks: &Chunked<'_>) {
         Unit::Chars => text.chars().count(),
         Unit::Tokens => chunker.counter().count(text),
     };
+    // Documents of some lengths have the other limit there.
+    let is_adaptive = config.strategy == "adaptive";
+    let limit = if is_adaptive { config.max_size.min(config.medium_max_size) } else { config.max_size };
     let blocks = document.blocks();
     for chunk in chunks {
         let text = chunk.render().into_text();
@@ -188,7 +191,7 @@ fn named(chunks: &Chunked<'_>) {
             let titles: Vec<_> = titles.map(|&id| document.section(id).title.as_str()).collect();
             let borrowed = [&titles.join(" > "), &heading, &*document.read(section.signature)];
             let named = format!("{name}\n\n{text}");
-            let has_room = borrowed.iter().all(|borrowed| size(borrowed) + 2 <= config.max_size / 4);
+            let has_room = borrowed.iter().all(|borrowed| size(borrowed) + 2 <= limit / 4);
             let has_room = has_room && chunker.fits(&named);
             assert!(
                 text.contains(name) || !heading.is_empty() && text.contains(&heading) || !has_room,
