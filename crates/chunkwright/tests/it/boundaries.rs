@@ -169,17 +169,6 @@ fn the_work_of_boundaries_grows_as_they_and_the_document_do() {
     }
 }
 
-#[test]
-fn a_chunk_that_begins_inside_a_heading_names_its_section() {
-    let source = "Before.\n\nA title of words\n===\n\nText of the section.\n\n## Next\n\nMore text.\n";
-    let document = Document::parse("a.md", source, PARSERS[0]);
-    for chunker in &chunkers() {
-        for place in 0..source.len() as u32 {
-            chunk(chunker, &document, &[at(place, BoundaryKind::Split)]);
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 

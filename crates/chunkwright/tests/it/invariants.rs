@@ -173,10 +173,19 @@ fn named(chunks: &Chunked<'_>) {
         let text = chunk.render().into_text();
         let from = blocks.partition_point(|block| block.span.end <= chunk.span.start);
         let held = blocks[from..].iter().take_while(|block| block.span.start < chunk.span.end);
+        // With the context `heading`, what is left of a heading that the chunk begins inside is all that says it.
+        let inside = |block: &Block| block.kind == BlockKind::Heading && block.span.start < chunk.span.start;
+        let left =
+            (config.context == ContextRule::Heading).then(|| &blocks[from]).filter(|block| inside(block));
         for block in held.filter(|block| block.kind != BlockKind::Heading) {
             let section = document.section(block.section);
             let begins_inside = section.span.start >= chunk.span.start;
-            if section.title.is_empty() || begins_inside || chunk.span.start < section.signature.end {
+            let is_left = left.is_some_and(|heading| heading.section == block.section);
+            if section.title.is_empty()
+                || begins_inside
+                || is_left
+                || chunk.span.start < section.signature.end
+            {
                 continue;
             }
             let heading = blocks.iter().find(|block| block.span.end > section.span.start);
