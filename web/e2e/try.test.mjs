@@ -284,6 +284,8 @@ test("a document is found among those that are stored, and compared with presets
   const page = await open(`${server.url}/try`);
   await page.getByRole("combobox", { name: "Collection" }).selectOption("examples");
   await page.getByRole("searchbox", { name: "Find a document" }).fill("green");
+  // What is found moves up to its place as the others go.
+  await page.getByRole("button", { name: /en\/bread\.md/u }).waitFor({ state: "hidden" });
   await page.getByRole("button", { name: /zh\/green-tea\.md/u }).click();
   await ready(page);
   await page.getByRole("combobox", { name: "Compare with" }).selectOption("stable");

@@ -345,9 +345,14 @@ fn vectors_of_many_chunks_are_indexed_and_filters_lose_none() {
         ids.extend(new.chunks.iter().map(|chunk| chunk.record.chunk_id));
         store.write(&generation, &[Change::Replace(Box::new(new))]).unwrap();
     }
-    let indexed = "SELECT to_regclass($1) IS NOT NULL";
-    let name = format!("\"{schema}-\".chunks_{}_vector", generation.number);
-    assert!(sql(&url).query_one(indexed, &[&name]).unwrap().get::<_, bool>(0));
+    let indexed = || {
+        let name = format!("\"{schema}-\".chunks_{}_vector", generation.number);
+        sql(&url).query_one("SELECT to_regclass($1) IS NOT NULL", &[&name]).unwrap().get::<_, bool>(0)
+    };
+    // While it is written, vectors are not indexed one by one.
+    assert!(!indexed());
+    store.switch(&generation).unwrap();
+    assert!(indexed());
     let found = |n: usize, filter: &Filter| {
         let found = store.dense(&generation, &[angle(n).cos(), angle(n).sin()], filter, 9).unwrap();
         found.iter().map(|hit| ids.iter().position(|id| *id == hit.id).unwrap()).collect::<Vec<_>>()
