@@ -47,6 +47,15 @@ fn answer(server: &Server) -> Value {
     hits.map(|hit| json!([hit["chunk_id"], hit["score"]])).collect()
 }
 
+/// Says that all is over when it goes out of scope, also by a failure: readers would wait for it.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// What a server finds, one after another, until it finds the last of what is expected and `is_over`.
 fn answers(server: &Server, is_over: &AtomicBool, last: impl Fn() -> Option<Value>) -> Vec<Value> {
     let mut seen = Vec::new();
@@ -64,7 +73,7 @@ fn answers(server: &Server, is_over: &AtomicBool, last: impl Fn() -> Option<Valu
 }
 
 #[test]
-fn readers_of_one_store_answer_by_one_generation_while_it_is_cut_and_embedded_anew() {
+fn readers_answer_by_one_generation_while_a_writer_changes_preset_and_model() {
     let (mut urls, mut servers) =
         stores_on_servers().map_or((Vec::new(), None), |(urls, child)| (urls, Some(child)));
     urls.push("store".into());
@@ -84,12 +93,13 @@ fn readers_of_one_store_answer_by_one_generation_while_it_is_cut_and_embedded_an
             let reading = readers
                 .each_ref()
                 .map(|reader| scope.spawn(|| answers(reader, &is_over, || last.lock().unwrap().clone())));
+            let over = Over(&is_over);
             for way in &ROLLING[1..] {
                 index(way);
                 expected.push(answer(&writer));
             }
             *last.lock().unwrap() = expected.last().cloned();
-            is_over.store(true, Ordering::Relaxed);
+            drop(over);
             reading.map(|reading| reading.join().unwrap())
         });
         for seen in seen {

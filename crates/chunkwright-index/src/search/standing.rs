@@ -4,9 +4,8 @@
 //! Tests repeat the words of what they test, examples those of the documentation, and change logs those of both, so that
 //! the words of a question find them first. A chunk of such a document keeps [`ASIDE`] of its score, and a query about a
 //! version gives a chunk of a change log [`CHANGES`] times its score. The stage looks at the best chunks of the stages
-//! before it; none of them falls behind those that it does not look at, so it reorders and never hides. Where nearly all of
-//! them stand in the same place, as in a collection of examples or where a filter admits tests alone, that is what is
-//! searched, and nothing changes.
+//! before it, and none of them falls behind those that it does not look at, so it reorders and never hides. If nearly all of
+//! them are tests, or examples, as in a collection of examples or with a filter that admits only tests, nothing changes.
 
 mod query;
 
@@ -20,7 +19,7 @@ use chunkwright_store::{Generation, Scored, Store, StoreError};
 
 pub(super) use query::Subject;
 
-/// The share of its score that a chunk keeps that stands aside. Answered within five hits of 125 questions of agents about
+/// The share of its score that a chunk keeps if it is a test, an example, a copy or a change log. Answered within five hits of 125 questions of agents about
 /// five repositories, by words alone: 80 at 0.5, 77 at 0.6, 75 at 0.8 and 72 at 1.
 const ASIDE: f64 = 0.6;
 
@@ -227,8 +226,8 @@ impl Standings {
         Ok(Self { known: found.into_iter().filter_map(weighed).collect(), looked_at: ids.len() })
     }
 
-    /// Multiplies the scores of the best, above the least of all, and orders them again; returns the places of those that
-    /// change. The least score of the ranking stands for 0, as in a fusion.
+    /// Multiplies the scores of the best chunks and orders them again; returns the places of those that change. The least
+    /// score of the ranking counts as 0, as in a fusion.
     pub(super) fn reorder(&self, ranking: &mut [Scored]) -> HashMap<ChunkId, Stands> {
         let Some(least) = ranking.last().map(|last| last.score).filter(|_| !self.known.is_empty()) else {
             return HashMap::new();

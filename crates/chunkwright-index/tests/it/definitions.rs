@@ -38,11 +38,13 @@ fn corpus(kind: &str) -> Fixture {
     fixture
 }
 
-fn all(mode: Mode) -> SearchOptions {
+/// Every hit of a mode, copies too.
+pub(crate) fn all(mode: Mode) -> SearchOptions {
     SearchOptions { mode, top_k: 50, duplicates: Duplicates::Keep, ..SearchOptions::default() }
 }
 
-fn ask(fixture: &Fixture, query: &str, options: &SearchOptions) -> Vec<Hit> {
+/// The hits of a query as it is typed, with its filters.
+pub(crate) fn ask(fixture: &Fixture, query: &str, options: &SearchOptions) -> Vec<Hit> {
     let parsed = parse_query(query, options.filter.clone()).unwrap();
     let (query, filter) = (parsed.words.clone(), parsed.strict());
     let options = SearchOptions { filter, ..options.clone() };

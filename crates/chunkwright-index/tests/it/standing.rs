@@ -1,10 +1,8 @@
 //! The stage `standing`: source and documentation rank before tests, examples and change logs, which a query may ask for.
 
-use chunkwright_index::{
-    Duplicates, Fusion, Hit, Mode, Models, NameRanking, Role, SearchOptions, Standing, explain, parse_query,
-    search,
-};
+use chunkwright_index::{Fusion, Hit, Mode, Models, NameRanking, Role, SearchOptions, Standing, explain};
 
+use crate::definitions::{all, ask};
 use crate::fixture::{Bag, Fixture, for_each_store, now};
 
 const SOURCE: &str = "def close(path):\n    # the handle of a locked archive\n    if locked(path):\n        raise IOError(f'archive {path} is locked by process {owner(path)}')\n";
@@ -21,18 +19,6 @@ const FILES: [(&str, &str); 6] = [
     ("CHANGES.md", LOG),
     ("docs/other.md", "# Other\n\nNothing is said about it here.\n"),
 ];
-
-fn options(mode: Mode) -> SearchOptions {
-    SearchOptions { mode, top_k: 50, duplicates: Duplicates::Keep, ..SearchOptions::default() }
-}
-
-fn ask(fixture: &Fixture, query: &str, options: &SearchOptions) -> Vec<Hit> {
-    let parsed = parse_query(query, options.filter.clone()).unwrap();
-    let (query, filter) = (parsed.words.clone(), parsed.strict());
-    let options = SearchOptions { filter, ..options.clone() };
-    let models = Models::embedder(&*fixture.bag);
-    search(&*fixture.store, &now(&*fixture.store), models, &query, &options).unwrap().hits
-}
 
 fn corpus(kind: &str) -> Fixture {
     let fixture = Fixture::with_bag(kind, &FILES, Bag::with_sparse(256));
@@ -55,7 +41,7 @@ fn the_project_itself_comes_first_unless_a_query_asks_for_what_stands_aside() {
                 ("how do the tests lock the archive handle: closed, locked", "tests/test_archive.py"),
                 ("path:tests/ handle of the locked archive", "tests/test_archive.py"),
             ] {
-                let hits = ask(&fixture, query, &options(mode));
+                let hits = ask(&fixture, query, &all(mode));
                 assert_eq!(documents(&hits).first(), Some(&expected), "{kind} {mode:?}: {query}");
                 assert!(hits.is_sorted_by(|a, b| a.score >= b.score), "{kind} {mode:?}: {query}");
             }
@@ -68,7 +54,7 @@ fn it_reorders_and_hides_nothing_and_says_what_it_adds() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         for mode in [Mode::Lexical, Mode::Hybrid, Mode::Dense, Mode::Sparse] {
-            let with = options(mode);
+            let with = all(mode);
             let without = SearchOptions { names: NameRanking::Off, ..with.clone() };
             let query = "handle of the locked archive";
             let [hits, plain] = [&with, &without].map(|options| ask(&fixture, query, options));
@@ -100,7 +86,7 @@ fn it_reorders_and_hides_nothing_and_says_what_it_adds() {
             }
             assert!(plain.iter().all(|hit| hit.standing.is_none()), "{kind} {mode:?}");
         }
-        let ranks = SearchOptions { fusion: Fusion::Rrf { k: 60.0 }, ..options(Mode::Hybrid) };
+        let ranks = SearchOptions { fusion: Fusion::Rrf { k: 60.0 }, ..all(Mode::Hybrid) };
         let hits = ask(&fixture, "handle of the locked archive", &ranks);
         assert!(hits.iter().all(|hit| hit.standing.is_none()), "{kind}");
     });
@@ -115,7 +101,7 @@ fn a_collection_of_examples_is_what_is_searched() {
         files.push(("README.md", "# Examples\n\nThey handle a locked archive.\n"));
         let fixture = Fixture::with_bag(kind, &files, Bag::with_sparse(256));
         fixture.index();
-        let hits = ask(&fixture, "handle of the locked archive", &options(Mode::Hybrid));
+        let hits = ask(&fixture, "handle of the locked archive", &all(Mode::Hybrid));
         assert_eq!(hits.len(), files.len(), "{kind}");
         assert!(hits.iter().all(|hit| hit.standing.is_none()), "{kind}");
     });
@@ -129,7 +115,7 @@ fn a_message_is_found_where_it_is_made() {
             "IOError: archive b.zip is locked by process 12",
             "OSError: archive a.zip is locked by process 7",
         ] {
-            let hits = ask(&fixture, query, &options(Mode::Hybrid));
+            let hits = ask(&fixture, query, &all(Mode::Hybrid));
             let named = hits[0].names.as_ref().unwrap();
             assert_eq!(hits[0].record.doc_id, "src/archive.py", "{kind}: {query}");
             assert_eq!(named.role, Role::Message, "{kind}: {query}");
