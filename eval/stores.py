@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""The embedded store, PostgreSQL and LanceDB with the same chunks: python eval/stores.py PROGRAM CHUNKS POSTGRES > eval/stores.md
+"""Stores with the same chunks: python eval/stores.py PROGRAM CHUNKS POSTGRES [embedded postgres lancedb langchain]
 
-POSTGRES is the Python of the tests' servers, `target/servers/bin/python`; this one needs lancedb, numpy, psycopg and pyarrow. Documents
-are made of the words of `examples/corpus`, embedded by the model `static`. LanceDB runs in this process and is given vectors of
-queries; the others answer over HTTP from texts, one query after another."""
-import json, os, random, re, shutil, statistics, subprocess, sys, tempfile, time, urllib.request
+POSTGRES is the Python of the tests' servers, `target/servers/bin/python`; this one needs langchain-postgres, lancedb, numpy, psycopg and
+pyarrow. Documents are made of the words of `examples/corpus`, embedded by the model `static`. LanceDB and LangChain's PGVectorStore run in
+this process and are given vectors of queries; the others answer over HTTP from texts, one query after another."""
+import itertools, json, os, random, re, shutil, statistics, subprocess, sys, tempfile, time, urllib.request
 from pathlib import Path
 
 import lancedb, numpy, psycopg, pyarrow.parquet
+from langchain_core.embeddings import Embeddings
+from langchain_postgres import PGEngine, PGVectorStore
+from langchain_postgres.v2.hybrid_search_config import HybridSearchConfig, reciprocal_rank_fusion
+from langchain_postgres.v2.indexes import DistanceStrategy, HNSWIndex, HNSWQueryOptions
 from lancedb.index import FTS, HnswSq
 from lancedb.rerankers import RRFReranker
 
@@ -23,17 +27,22 @@ def timed(work):
     return result, time.perf_counter() - start
 
 
-def write(folder, chunks):
-    """Documents of so many sections in all, each of words drawn as a language draws them."""
+def drawn_words():
+    """A function that returns so many words, drawn as a language draws them."""
     source = random.Random(1)
     text = " ".join(path.read_text() for path in sorted((HERE / "examples/corpus/en").glob("*.md")))
     words = sorted(set(re.findall(r"[a-z]{3,}", text)))
     source.shuffle(words)
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    weights = list(itertools.accumulate(1 / rank for rank in range(1, len(words) + 1)))
+    return lambda number: " ".join(source.choices(words, cum_weights=weights, k=number))
+
+
+def write(folder, chunks):
+    """Documents of so many sections in all."""
+    draw = drawn_words()
     folder.mkdir()
     for document in range(chunks // SECTIONS):
-        drawn = iter(source.choices(words, weights, k=SECTIONS * 60))
-        line = lambda length: " ".join(next(drawn) for _ in range(length)).capitalize()
+        line = lambda length: draw(length).capitalize()
         parts = [f"## {line(3)} {document}-{at}\n\n{line(28)}.\n{line(28)}.\n" for at in range(SECTIONS)]
         (folder / f"d{document:06}.md").write_text(f"# Document {document}\n\n" + "\n".join(parts))
 
@@ -105,13 +114,28 @@ class Postgres(Served):
     def __init__(self, program, folder, url):
         super().__init__(program, folder, url)
         self.connection = psycopg.connect(url.replace("postgres://", "postgresql://"), autocommit=True)
-        # The server for tests does not wait for its disk.
-        for setting in ("fsync = on", "full_page_writes = on"):
-            self.connection.execute(f"ALTER SYSTEM SET {setting}")
-        self.connection.execute("SELECT pg_reload_conf()")
+        self.before = database_size(self.connection)
 
     def size(self):
-        return self.connection.execute("SELECT pg_database_size(current_database())").fetchone()[0]
+        return database_size(self.connection) - self.before
+
+
+def database_size(connection):
+    return connection.execute("SELECT pg_database_size(current_database())").fetchone()[0]
+
+
+def cut_again(program, folder, names):
+    """The rows of changed documents, for stores that do not cut."""
+    changed = folder / "changed"
+    if not changed.exists():
+        changed.mkdir()
+        for name in names:
+            shutil.copy(folder / "docs" / name, changed)
+    beside = Embedded(program, folder, "beside")
+    beside.run("index", "changed", "--embedder", "static")
+    beside.run("export", "-o", "changed.parquet", "--vectors", "--force")
+    shutil.rmtree(folder / "beside")
+    return table_of(folder / "changed.parquet")
 
 
 class Lance:
@@ -145,23 +169,87 @@ class Lance:
         return query.select(["chunk_id"]).limit(HITS).to_arrow()["chunk_id"].to_pylist()
 
     def replace(self, names):
-        """Cuts and embeds the changed documents by the program, and puts them in place of those of before."""
-        changed = self.folder / "changed"
-        changed.mkdir()
-        for name in names:
-            shutil.copy(self.folder / "docs" / name, changed)
-        beside = Served(self.program, self.folder, "beside")
-        beside.run("index", "changed", "--embedder", "static")
-        beside.run("export", "-o", "changed.parquet", "--vectors", "--force")
+        changed = cut_again(self.program, self.folder, names)
         quoted = ", ".join(f"'{name}'" for name in names)
         self.table.delete(f"doc_id IN ({quoted})")
-        self.table.add(table_of(self.folder / "changed.parquet"))
+        self.table.add(changed)
         self.table.optimize()
 
     def ids(self, names):
         quoted = ", ".join(f"'{name}'" for name in names)
         found = self.table.search().where(f"doc_id IN ({quoted})").select(["chunk_id"]).limit(10**6)
         return set(found.to_arrow()["chunk_id"].to_pylist())
+
+
+class Known(Embeddings):
+    """The vectors of texts that were embedded before."""
+
+    def __init__(self):
+        self.vectors = {}
+
+    def embed_query(self, text):
+        return self.vectors[text].tolist()
+
+    def embed_documents(self, texts):
+        return [self.embed_query(text) for text in texts]
+
+
+class LangChain:
+    """LangChain's PGVectorStore on the same server, with its indexes of vectors and words, which look as far as those of the program."""
+
+    def __init__(self, program, folder, url):
+        self.program, self.folder, self.known = program, folder, Known()
+        url = url.replace("postgres://", "postgresql://")
+        self.engine = PGEngine.from_connection_string(url.replace("postgresql://", "postgresql+psycopg://"))
+        self.connection = psycopg.connect(url, autocommit=True)
+        self.before = database_size(self.connection)
+
+    def add(self, table):
+        for batch in table.to_batches(1_000):
+            rows = batch.to_pydict()
+            metadata = [{"doc_id": name, "chunk_id": id} for name, id in zip(rows["doc_id"], rows["chunk_id"])]
+            self.store.add_embeddings(rows["text"], rows["vector"], metadata)
+
+    def build(self, rows):
+        table = table_of(rows)
+        words = HybridSearchConfig(tsv_column="words", fusion_function=reciprocal_rank_fusion, primary_top_k=100, secondary_top_k=100)
+        size = table.schema.field("vector").type.list_size
+        columns = [{"name": name, "data_type": "TEXT", "nullable": False} for name in ("doc_id", "chunk_id")]
+        self.engine.init_vectorstore_table("langchain", size, metadata_columns=columns, hybrid_search_config=words)
+        self.store = PGVectorStore.create_sync(
+            self.engine, self.known, "langchain", metadata_columns=["doc_id", "chunk_id"], distance_strategy=DistanceStrategy.INNER_PRODUCT,
+            hybrid_search_config=words, index_query_options=HNSWQueryOptions(ef_search=200))
+        self.add(table)
+        self.store.apply_vector_index(HNSWIndex(distance_strategy=DistanceStrategy.INNER_PRODUCT))
+        self.store.apply_hybrid_search_index()
+
+    def open(self):
+        pass
+
+    def close(self):
+        pass
+
+    def size(self):
+        return database_size(self.connection) - self.before
+
+    def search(self, mode, text, vector):
+        if mode == "lexical":
+            return None
+        if mode == "dense":
+            found = self.store.similarity_search_by_vector(vector.tolist(), k=HITS, hybrid_search_config=None)
+        else:
+            self.known.vectors[text] = vector
+            found = self.store.similarity_search(text, k=HITS)
+        return [document.metadata["chunk_id"] for document in found]
+
+    def replace(self, names):
+        changed = cut_again(self.program, self.folder, names)
+        self.store.delete(filter={"doc_id": {"$in": names}})
+        self.add(changed)
+
+    def ids(self, names):
+        rows = self.connection.execute("SELECT chunk_id FROM langchain WHERE doc_id = ANY(%s)", [list(names)])
+        return {row[0] for row in rows}
 
 
 def table_of(rows):
@@ -174,7 +262,7 @@ def table_of(rows):
 
 def main():
     program, chunks, python = os.path.abspath(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    names = ("embedded", "PostgreSQL", "LanceDB")
+    names = sys.argv[4:] or ["embedded", "postgres", "lancedb", "langchain"]
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         write(folder / "docs", chunks)
@@ -194,24 +282,38 @@ def main():
         best = [set(numpy.argsort(-(vectors @ vector), kind="stable")[:HITS].tolist()) for _, vector in asked]
         server = subprocess.Popen([python, HERE / "tests/servers/postgres.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         url = server.stdout.readline().strip().split("=", 1)[1]
-        stores = (Embedded(program, folder, str(folder / "store")), Postgres(program, folder, url), Lance(program, folder))
+        # The server for tests does not wait for its disk.
+        with psycopg.connect(url.replace("postgres://", "postgresql://"), autocommit=True) as connection:
+            for setting in ("fsync = on", "full_page_writes = on"):
+                connection.execute(f"ALTER SYSTEM SET {setting}")
+            connection.execute("SELECT pg_reload_conf()")
+        makers = {
+            "embedded": lambda: Embedded(program, folder, str(folder / "store")),
+            "postgres": lambda: Postgres(program, folder, url),
+            "lancedb": lambda: Lance(program, folder),
+            "langchain": lambda: LangChain(program, folder, url),
+        }
+        stores = []
         figures = {}
 
         def say(row, *values):
             figures.setdefault(row, []).extend(values)
 
-        for store in stores:
-            before = store.size() if isinstance(store, Postgres) else 0
+        for name in names:
+            store = makers[name]()
+            stores.append(store)
             _, seconds = timed(lambda: store.build(rows))
             say("built from rows with vectors, s", f"{seconds:.1f}")
-            say("on disk, bytes a chunk", f"{(store.size() - before) / len(ids):,.0f}")
+            say("on disk, bytes a chunk", f"{store.size() / len(ids):,.0f}")
             store.open()
             found = [store.search("dense", text, vector) for text, vector in asked]
             hits = [len({ids[at] for at in best} & set(found)) / HITS for best, found in zip(best, found)]
             say("recall of the best 10 by vectors", f"{statistics.mean(hits):.3f}")
             for mode in ("lexical", "dense", "hybrid"):
-                times = sorted(timed(lambda: store.search(mode, text, vector))[1] * 1000 for text, vector in asked)
-                say(f"{mode}, p50 and p99, ms", f"{times[QUERIES // 2]:.1f}, {times[QUERIES * 99 // 100]:.1f}")
+                found = [timed(lambda: store.search(mode, text, vector)) for text, vector in asked]
+                times = sorted(seconds * 1000 for _, seconds in found)
+                can = found[0][0] is not None
+                say(f"{mode}, p50 and p99, ms", f"{times[QUERIES // 2]:.1f}, {times[QUERIES * 99 // 100]:.1f}" if can else "")
             store.close()
         edited = edit(folder / "docs")
         kept = []
@@ -224,7 +326,7 @@ def main():
         server.wait()
     print("# Stores\n")
     print(f"Made by `eval/stores.py`: {len(ids):,} chunks of {chunks // SECTIONS:,} documents in the same run, {vectors.shape[1]} numbers a vector, {os.cpu_count()} cores.\n")
-    print(f"| | {' | '.join(names)} |\n|---|--:|--:|--:|")
+    print(f"| | {' | '.join(names)} |\n|---{'|--:' * len(names)}|")
     for row, values in figures.items():
         print(f"| {row} | {' | '.join(map(str, values))} |")
 

@@ -46,6 +46,10 @@ class Daft:
     def kept(self, frame: Any) -> Any:
         return frame.collect()
 
+    def write(self, frame: Any, folder: Path) -> None:
+        """Writes Parquet files that `chunkwright import` takes, as the guide says."""
+        frame.sort(["doc_id", "chunk_index"]).write_parquet(str(folder))
+
 
 class Ray(Daft):
     name = "ray"
@@ -105,6 +109,9 @@ class Spark(Daft):
     def kept(self, frame: Any) -> Any:
         frame.cache().count()
         return frame
+
+    def write(self, frame: Any, folder: Path) -> None:
+        frame.repartitionByRange("doc_id").sortWithinPartitions("doc_id", "chunk_index").write.parquet(str(folder))
 
 
 def engines() -> list[Any]:

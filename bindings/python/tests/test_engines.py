@@ -100,6 +100,22 @@ def test_rows_are_those_of_one_process_and_of_a_folder_with_a_row_for_every_docu
     assert chunks_of(rows).equals(folder.cast(chunks_of(rows).schema).combine_chunks())
 
 
+def test_rows_that_an_engine_wrote_become_a_collection(engine: Daft, poisoned: Path, tmp_path: Path) -> None:
+    rows = engine.kept(engine.module.chunk_files(*engine.before, engine.folder(poisoned)))
+    engine.write(rows, tmp_path / "rows")
+    files = sorted((tmp_path / "rows").glob("*.parquet"))
+    assert files
+
+    def run(*words: str) -> str:
+        command = [sys.executable, "-m", "chunkwright", *words, "--collection", "docs", "--store", str(tmp_path / "store")]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    run("import", *map(str, files))
+    stored = [json.loads(line) for line in run("export", "-o", "-").splitlines()]
+    expected = chunks_of(ordered(engine.table(rows)))
+    assert sorted(row["chunk_id"] for row in stored if "chunk_id" in row) == sorted(expected["chunk_id"].to_pylist())
+
+
 def test_a_table_of_texts_needs_no_distinct_or_complete_names(engine: Daft) -> None:
     columns = {"path": ["a.md", "a.md", None, "b.md", "c.py"], "body": ["# A", "# B", "# C", None, "def f(): pass\n"]}
     rows = engine.table(engine.module.chunk(engine.frame(columns), text="body", name="path")).to_pylist()

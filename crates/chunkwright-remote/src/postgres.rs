@@ -1,6 +1,6 @@
 //! Collections in PostgreSQL with the extension pgvector.
 //!
-//! * A schema is a store: a table of entries, and for each generation a table of chunks and one of terms (`layout`).
+//! * A schema is a store: a table of entries, and for each generation tables of chunks and their words (`layout`).
 //!   Stores of several tenants share a database, each by its `?schema=`.
 //! * Every change of a store is one transaction, which begins with a lock of its collection. So several processes may
 //!   write at once, and a reader sees nothing of a write before all of it.
@@ -49,7 +49,7 @@ impl RemoteStore {
     ///
     /// An invalid address, or certificates that cannot be read; a cache that cannot be opened. Nothing is sent yet.
     pub fn open_postgres(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
-        Self::new(Box::new(Postgres { pool: Pool::new(place)? }), &place.cache, access)
+        Self::new(Box::new(Postgres { pool: Pool::new(place, access)? }), &place.cache, access)
     }
 }
 
@@ -215,7 +215,8 @@ impl Database for Postgres {
         let number = generation.number;
         self.pool.run(|link| {
             let s = &link.schema;
-            let drop = format!("DROP TABLE IF EXISTS {s}.chunks_{number}, {s}.terms_{number}");
+            let drop =
+                format!("DROP TABLE IF EXISTS {s}.chunks_{number}, {s}.words_{number}, {s}.terms_{number}");
             link.batch_execute(&drop)
         })
     }

@@ -64,6 +64,11 @@ pub(crate) fn share(term: TermId) -> f64 {
     if term >> HASH_BITS == TermField::Symbols as TermId { SYMBOLS } else { 1.0 }
 }
 
+/// What no weight of a term in a chunk exceeds: that of a text which says it without end.
+pub fn most_weight(term: TermId) -> f64 {
+    share(term) * (K1 + 1.0)
+}
+
 /// Term frequencies of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermCounts {

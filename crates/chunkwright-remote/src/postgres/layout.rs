@@ -5,16 +5,19 @@
 //! | `chunkwright_layout` | one: the version of this layout |
 //! | `chunkwright_entries` | the catalog: collections, generations, documents with their texts, changes made by hand |
 //! | `chunks_N` | the chunks of generation N |
+//! | `words_N` | their words with weights: apart, as a search reads more of these than of chunks |
 //! | `terms_N` | in how many of them each term is; under -1, how many there are |
+
+use std::fmt::Display;
 
 use postgres::{Client, Error};
 
 use super::pool::Link;
 use super::search::INDEXED;
-use chunkwright_store::StoreError;
+use chunkwright_store::{Access, StoreError};
 
-/// The version of the layout. Another one must be made of the one before by [`create`].
-const VERSION: i32 = 1;
+/// The version of the layout. Another one must be made of the one before by [`upgrade`].
+const VERSION: i32 = 2;
 
 /// The version of pgvector that has all that is asked of it: `sparsevec` since 0.7, scans that go on since 0.8.
 const PGVECTOR: (u32, u32) = (0, 8);
@@ -33,6 +36,7 @@ pub(super) fn open(
     client: &mut Client,
     schema: Option<&str>,
     place: &str,
+    access: Access,
 ) -> Result<Result<String, StoreError>, Error> {
     let refused = |reason: String| Ok(Err(StoreError::Location { location: place.to_owned(), reason }));
     let found = client.query_one(
@@ -66,11 +70,50 @@ pub(super) fn open(
          SET client_min_messages = warning",
     )?;
     let schema: String = found.get(4);
-    let layout = version_of(client, &schema)?.unwrap_or(VERSION);
-    if layout != VERSION {
-        return Ok(Err(StoreError::Layout { found: layout.into(), expected: VERSION.into() }));
+    match version_of(client, &schema)?.unwrap_or(VERSION) {
+        VERSION => Ok(Ok(schema)),
+        1 if access == Access::Write => upgrade(client, &schema).map(|()| Ok(schema)),
+        1 => refused("its tables are of an earlier layout; the next `chunkwright index` renews them".into()),
+        found => Ok(Err(StoreError::Layout { found: found.into(), expected: VERSION.into() })),
     }
-    Ok(Ok(schema))
+}
+
+/// Makes the tables of version 1, where chunks held their words, into those of today, unless another process has.
+fn upgrade(client: &mut Client, s: &str) -> Result<(), Error> {
+    let mut work = client.transaction()?;
+    work.batch_execute(&format!(
+        "SET LOCAL statement_timeout = 0; LOCK TABLE {s}.chunkwright_layout IN ACCESS EXCLUSIVE MODE"
+    ))?;
+    let version = format!("UPDATE {s}.chunkwright_layout SET version = {VERSION} WHERE version = 1");
+    if work.execute(&version, &[])? == 0 {
+        return Ok(());
+    }
+    let numbers = "SELECT substr(relname, 8) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                   WHERE relname ~ '^chunks_[0-9]+$' AND quote_ident(n.nspname) = $1";
+    for row in work.query(numbers, &[&s])? {
+        let number: String = row.get(0);
+        work.batch_execute(&format!(
+            "{}; INSERT INTO {s}.words_{number} SELECT id, enabled, artifact, words, word_ids FROM {s}.chunks_{number};
+             ALTER TABLE {s}.chunks_{number} DROP words, DROP word_ids; {}",
+            words_table(s, &number),
+            words_index(s, &number)
+        ))?;
+    }
+    work.commit()
+}
+
+/// Creates the table of words: what a search without a filter needs, with the ids out of the row.
+fn words_table(s: &str, number: impl Display) -> String {
+    format!(
+        "CREATE TABLE IF NOT EXISTS {s}.words_{number} (
+             id bigint PRIMARY KEY, enabled bool NOT NULL, artifact text NOT NULL, words sparsevec NOT NULL, word_ids int[] NOT NULL
+         ) WITH (toast_tuple_target = 256);
+         ALTER TABLE {s}.words_{number} ALTER words SET STORAGE MAIN"
+    )
+}
+
+fn words_index(s: &str, number: impl Display) -> String {
+    format!("CREATE INDEX IF NOT EXISTS words_{number}_ids ON {s}.words_{number} USING gin (word_ids)")
 }
 
 /// Returns whether a table or index exists in the schema. `to_regclass` would answer from what the session knew before it
@@ -120,18 +163,19 @@ pub(super) fn create_generation(link: &mut Link, number: i64, dimension: usize) 
              version bigint NOT NULL, place int NOT NULL, chunk_id uuid NOT NULL, text_hash uuid NOT NULL,
              enabled bool NOT NULL, doc_id text NOT NULL, category text NOT NULL, language text NOT NULL,
              content_type text NOT NULL, artifact text NOT NULL, symbols text[] NOT NULL,
-             vector vector({dimension}), words sparsevec NOT NULL, word_ids int[] NOT NULL,
-             weights sparsevec, sparse bytea, terms bytea NOT NULL, content text NOT NULL, record jsonb NOT NULL, exact bytea
+             vector vector({dimension}), weights sparsevec,
+             sparse bytea, terms bytea NOT NULL, content text NOT NULL, record jsonb NOT NULL, exact bytea
          ) WITH (toast_tuple_target = 256);
-         ALTER TABLE {s}.chunks_{number} ALTER vector SET STORAGE MAIN, ALTER words SET STORAGE MAIN,
-             ALTER terms SET STORAGE EXTERNAL;
+         ALTER TABLE {s}.chunks_{number} ALTER vector SET STORAGE MAIN, ALTER terms SET STORAGE EXTERNAL;
          CREATE UNIQUE INDEX IF NOT EXISTS chunks_{number}_place ON {s}.chunks_{number} (version, place);
          CREATE INDEX IF NOT EXISTS chunks_{number}_chunk ON {s}.chunks_{number} (chunk_id);
          CREATE INDEX IF NOT EXISTS chunks_{number}_document ON {s}.chunks_{number} USING hash (doc_id);
          CREATE INDEX IF NOT EXISTS chunks_{number}_kind ON {s}.chunks_{number} (category, language, content_type);
-         CREATE INDEX IF NOT EXISTS chunks_{number}_words ON {s}.chunks_{number} USING gin (word_ids);
          CREATE INDEX IF NOT EXISTS chunks_{number}_symbols ON {s}.chunks_{number} USING gin (symbols);
-         CREATE TABLE IF NOT EXISTS {s}.terms_{number} (term int PRIMARY KEY, chunks bigint NOT NULL) WITH (fillfactor = 70);"
+         CREATE TABLE IF NOT EXISTS {s}.terms_{number} (term int PRIMARY KEY, chunks bigint NOT NULL) WITH (fillfactor = 70);
+         {}; {}",
+        words_table(&s, number),
+        words_index(&s, number)
     ))
 }
 

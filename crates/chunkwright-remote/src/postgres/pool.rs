@@ -20,7 +20,7 @@ use postgres::{Client, Error};
 use super::address::Address;
 use super::layout;
 use chunkwright_http::HttpOptions;
-use chunkwright_store::{StoreError, StoreLocation};
+use chunkwright_store::{Access, StoreError, StoreLocation};
 
 /// Most idle connections. More are made while more threads ask.
 const MOST_IDLE: usize = 8;
@@ -52,6 +52,7 @@ pub(super) struct Pool {
     /// For messages, without secrets.
     name: String,
     http: HttpOptions,
+    access: Access,
     /// Whether the tables that every store has are there.
     is_made: AtomicBool,
     idle: Mutex<Vec<Link>>,
@@ -89,11 +90,12 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    pub(super) fn new(place: &StoreLocation) -> Result<Self, StoreError> {
+    pub(super) fn new(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         Ok(Self {
             address: Address::of(place)?,
             name: place.address(),
             http: place.http.clone(),
+            access,
             is_made: AtomicBool::new(false),
             idle: Mutex::default(),
             held: Mutex::default(),
@@ -249,7 +251,7 @@ impl Pool {
             Some(refused) if !is_passing(refused.code()) => Failure::Lasting(self.store_error(&error)),
             _ => Failure::Passing(self.unreachable(&error)),
         })?;
-        match layout::open(&mut client, schema.as_deref(), &self.name) {
+        match layout::open(&mut client, schema.as_deref(), &self.name, self.access) {
             Ok(Ok(schema)) => Ok(Link { client, schema }),
             Ok(Err(refused)) => Err(Failure::Lasting(refused)),
             Err(error) => Err(self.failure(&error, &client)),

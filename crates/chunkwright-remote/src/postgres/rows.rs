@@ -77,19 +77,24 @@ impl Rows {
     pub(super) fn insert(&self, link: &mut Link, number: i64) -> Result<(), Error> {
         let s = &link.schema;
         let statement = format!(
-            "WITH new AS (
-                INSERT INTO {s}.chunks_{number} (version, place, chunk_id, text_hash, enabled, doc_id, category, language, content_type,
-                    artifact, symbols, vector, words, word_ids, weights, sparse, terms, content, record, exact)
-                SELECT version, place, chunk_id, text_hash, enabled, doc_id, category, language, content_type, artifact,
-                    array_remove(string_to_array(symbols, E'\\n'), ''), vector, words, word_ids::int[], weights, sparse, terms, content,
-                    record::jsonb, exact
-                FROM unnest($1::int8[], $2::int4[], $3::uuid[], $4::uuid[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[],
+            "WITH row AS MATERIALIZED (
+                SELECT * FROM unnest($1::int8[], $2::int4[], $3::uuid[], $4::uuid[], $5::bool[], $6::text[], $7::text[], $8::text[], $9::text[],
                     $10::text[], $11::text[], $12::vector[], $13::sparsevec[], $14::text[], $15::sparsevec[], $16::bytea[], $17::bytea[], $18::text[],
                     $19::text[], $20::bytea[])
                 AS row (version, place, chunk_id, text_hash, enabled, doc_id, category, language, content_type, artifact, symbols,
-                    vector, words, word_ids, weights, sparse, terms, content, record, exact)
-                ON CONFLICT (version, place) DO NOTHING RETURNING word_ids)
-            INSERT INTO {s}.terms_{number} AS known SELECT term, count(*) FROM new, unnest(word_ids || -1) AS term GROUP BY term
+                    vector, words, word_ids, weights, sparse, terms, content, record, exact)),
+            new AS (
+                INSERT INTO {s}.chunks_{number} (version, place, chunk_id, text_hash, enabled, doc_id, category, language, content_type,
+                    artifact, symbols, vector, weights, sparse, terms, content, record, exact)
+                SELECT version, place, chunk_id, text_hash, enabled, doc_id, category, language, content_type, artifact,
+                    array_remove(string_to_array(symbols, E'\\n'), ''), vector, weights, sparse, terms, content, record::jsonb, exact
+                FROM row
+                ON CONFLICT (version, place) DO NOTHING RETURNING id, version, place),
+            own AS (
+                INSERT INTO {s}.words_{number} (id, enabled, artifact, words, word_ids)
+                SELECT id, enabled, artifact, words, word_ids::int[] FROM new JOIN row USING (version, place)
+                RETURNING word_ids)
+            INSERT INTO {s}.terms_{number} AS known SELECT term, count(*) FROM own, unnest(word_ids || -1) AS term GROUP BY term
             ON CONFLICT (term) DO UPDATE SET chunks = known.chunks + excluded.chunks"
         );
         let columns: [&(dyn ToSql + Sync); 20] = [
@@ -122,8 +127,9 @@ impl Rows {
 pub(super) fn delete(link: &mut Link, number: i64, versions: &[i64]) -> Result<(), Error> {
     let s = &link.schema;
     let statement = format!(
-        "WITH gone AS (DELETE FROM {s}.chunks_{number} WHERE version = ANY($1) RETURNING word_ids),
-            less AS (SELECT term, count(*) AS chunks FROM gone, unnest(word_ids || -1) AS term GROUP BY term)
+        "WITH gone AS (DELETE FROM {s}.chunks_{number} WHERE version = ANY($1) RETURNING id),
+            own AS (DELETE FROM {s}.words_{number} AS own USING gone WHERE own.id = gone.id RETURNING word_ids),
+            less AS (SELECT term, count(*) AS chunks FROM own, unnest(word_ids || -1) AS term GROUP BY term)
         MERGE INTO {s}.terms_{number} AS known USING less ON known.term = less.term
             WHEN MATCHED AND known.chunks <= less.chunks THEN DELETE
             WHEN MATCHED THEN UPDATE SET chunks = known.chunks - less.chunks"

@@ -77,8 +77,8 @@ fn is_sound(store: &dyn Store, url: &str, schema: &str) {
     assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
     let number = store.open(C).unwrap().number;
     let differing = format!(
-        "SELECT count(*) FROM (SELECT term, count(*) AS chunks FROM \"{schema}-\".chunks_{number}, unnest(word_ids || -1) AS term
-         GROUP BY term) AS real FULL JOIN \"{schema}-\".terms_{number} AS known USING (term)
+        "SELECT count(*) FROM (SELECT term, count(*) AS chunks FROM \"{schema}-\".chunks_{number} JOIN \"{schema}-\".words_{number}
+         USING (id, enabled, artifact), unnest(word_ids || -1) AS term GROUP BY term) AS real FULL JOIN \"{schema}-\".terms_{number} AS known USING (term)
          WHERE real.chunks IS DISTINCT FROM known.chunks"
     );
     assert_eq!(sql(url).query_one(&differing, &[]).unwrap().get::<_, i64>(0), 0);
@@ -291,11 +291,11 @@ fn what_a_database_lacks_is_named_and_no_password_with_it() {
     // The extension may be anywhere, and what was made by a newer version stays as it is.
     let store = open(&there, &schema, folder.path(), 0);
     assert_eq!(replace(&*store, "a.txt", 1).unwrap(), Outcome::Written);
-    sql(&there).batch_execute(&format!("UPDATE \"{schema}-\".chunkwright_layout SET version = 2")).unwrap();
+    sql(&there).batch_execute(&format!("UPDATE \"{schema}-\".chunkwright_layout SET version = 3")).unwrap();
     let newer = failure(&on_server(&there, &schema));
     assert_eq!(
         newer,
-        "the store has layout 2, this program reads layout 1; use a newer version of this program"
+        "the store has layout 3, this program reads layout 2; use a newer version of this program"
     );
     let gone = failure(&there.replace(&database, "gone"));
     assert!(gone.contains("database \"gone\" does not exist"), "{gone}");
@@ -315,6 +315,42 @@ fn a_text_with_the_character_that_postgres_has_not_comes_back_as_it_was() {
     assert_eq!(store.document(&generation, "a.txt").unwrap().unwrap().source, new.document.source);
     assert_eq!(search(&*store, "after").unwrap().len(), 1);
     is_sound(&*store, &url, &schema);
+}
+
+#[test]
+fn tables_of_the_first_layout_are_renewed_by_who_may_write() {
+    let Some(url) = server() else { return };
+    let (folder, schema) = (tempfile::tempdir().unwrap(), unique());
+    let store = open(&url, &schema, folder.path(), 0);
+    for number in 0..4 {
+        replace(&*store, &format!("{number}.txt"), number).unwrap();
+    }
+    let generation = store.open(C).unwrap();
+    let before = search(&*store, "second part of revision 2").unwrap();
+    let s = format!("\"{schema}-\"");
+    sql(&url)
+        .batch_execute(&format!(
+            "ALTER TABLE {s}.chunks_{0} ADD words sparsevec, ADD word_ids int[];
+             UPDATE {s}.chunks_{0} chunk SET words = own.words, word_ids = own.word_ids FROM {s}.words_{0} own WHERE own.id = chunk.id;
+             DROP TABLE {s}.words_{0};
+             UPDATE {s}.chunkwright_layout SET version = 1",
+            generation.number
+        ))
+        .unwrap();
+    let location = on_server(&url, &schema);
+    let read = || open_at(&location, folder.path(), Access::Read);
+    let error = read().collections().unwrap_err().to_string();
+    assert!(error.contains("the next `chunkwright index` renews them"), "{error}");
+    let stores: Vec<_> = (0..3).map(|_| open(&url, &schema, folder.path(), 0)).collect();
+    std::thread::scope(|scope| {
+        for store in &stores {
+            scope.spawn(|| assert_eq!(search(&**store, "second part of revision 2").unwrap(), before));
+        }
+    });
+    assert_eq!(search(&*read(), "second part of revision 2").unwrap(), before);
+    assert_eq!(replace(&*stores[0], "1.txt", 9).unwrap(), Outcome::Written);
+    assert_eq!(revision(&*stores[1], "1.txt"), 9);
+    is_sound(&*stores[2], &url, &schema);
 }
 
 /// Vectors on a circle, so that every neighbour is known.
