@@ -255,8 +255,8 @@ class LangChain:
 def table_of(rows):
     """The columns that a search needs, with vectors of one length."""
     table = pyarrow.parquet.read_table(rows, columns=["chunk_id", "doc_id", "text", "vector"])
-    vectors = numpy.array(table["vector"].to_pylist(), dtype=numpy.float32)
-    fixed = pyarrow.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
+    numbers = table["vector"].combine_chunks().flatten().cast(pyarrow.float32())
+    fixed = pyarrow.FixedSizeListArray.from_arrays(numbers, len(numbers) // len(table))
     return table.set_column(3, "vector", fixed)
 
 
@@ -271,7 +271,7 @@ def main():
         rows = folder / "rows.parquet"
         source.run("export", "-o", str(rows), "--vectors")
         table = table_of(rows)
-        vectors = numpy.stack(table["vector"].to_numpy())
+        vectors = table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
         ids = table["chunk_id"].to_pylist()
         places = {chunk_id: at for at, chunk_id in enumerate(ids)}
         source.open()
