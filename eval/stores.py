@@ -282,9 +282,9 @@ def main():
         best = [set(numpy.argsort(-(vectors @ vector), kind="stable")[:HITS].tolist()) for _, vector in asked]
         server = subprocess.Popen([python, HERE / "tests/servers/postgres.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         url = server.stdout.readline().strip().split("=", 1)[1]
-        # The server for tests does not wait for its disk.
+        # The server for tests does not wait for its disk, and has the memory of a small one.
         with psycopg.connect(url.replace("postgres://", "postgresql://"), autocommit=True) as connection:
-            for setting in ("fsync = on", "full_page_writes = on"):
+            for setting in ("fsync = on", "full_page_writes = on", "maintenance_work_mem = '2GB'"):
                 connection.execute(f"ALTER SYSTEM SET {setting}")
             connection.execute("SELECT pg_reload_conf()")
         makers = {

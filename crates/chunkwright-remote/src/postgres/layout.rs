@@ -10,6 +10,7 @@
 
 use std::fmt::Display;
 
+use postgres::error::SqlState;
 use postgres::{Client, Error};
 
 use super::pool::Link;
@@ -28,8 +29,8 @@ pub(super) const MOST_INDEXED: usize = 2_000;
 /// Bytes of a vector's neighbours and row in an index that is being built, generously.
 const NODE: u64 = 700;
 
-/// Megabytes that building an index may take.
-const MOST_MEMORY: u64 = 1_024;
+/// Kilobytes that building an index may take, where the server's `maintenance_work_mem` is less.
+const MOST_MEMORY: u64 = 1 << 20;
 
 /// Makes a new connection find the extension, and checks it and the layout; returns the schema as SQL quotes it.
 pub(super) fn open(
@@ -188,10 +189,27 @@ pub(super) fn index_vectors(link: &mut Link, number: i64, dimension: usize) -> R
     if all < INDEXED || is_there(link, &s, &format!("chunks_{number}_vector"))? {
         return Ok(());
     }
-    let megabytes = ((all.unsigned_abs() * (4 * dimension as u64 + NODE)) >> 20).clamp(64, MOST_MEMORY);
+    let kilobytes = ((all.unsigned_abs() * (4 * dimension as u64 + NODE)) >> 10).min(MOST_MEMORY);
     link.batch_execute(&format!(
         "SET LOCAL statement_timeout = 0;
-         SET LOCAL maintenance_work_mem = '{megabytes}MB';
-         CREATE INDEX chunks_{number}_vector ON {s}.chunks_{number} USING hnsw (vector vector_ip_ops)"
-    ))
+         SELECT set_config('maintenance_work_mem',
+             greatest(pg_size_bytes(current_setting('maintenance_work_mem')) >> 10, {kilobytes})::text, true);
+         SAVEPOINT before"
+    ))?;
+    let create = format!(
+        "CREATE INDEX chunks_{number}_vector ON {s}.chunks_{number} USING hnsw (vector vector_ip_ops)"
+    );
+    let is_full = |error: &Error| {
+        [SqlState::DISK_FULL, SqlState::OUT_OF_MEMORY].iter().any(|full| error.code() == Some(full))
+    };
+    match link.batch_execute(&create) {
+        // Workers share memory, of which a container may have 64 MB.
+        Err(error) if is_full(&error) => {
+            let alone = "ROLLBACK TO before; SET LOCAL max_parallel_maintenance_workers = 0";
+            link.batch_execute(&format!("{alone}; {create}"))?;
+        }
+        done => done?,
+    }
+    // Without statistics, the planner takes the rows that pass a condition for few, and compares all vectors.
+    link.batch_execute(&format!("ANALYZE {s}.chunks_{number}, {s}.words_{number}"))
 }

@@ -100,23 +100,7 @@ impl Postgres {
     ) -> Result<Vec<Found>, StoreError> {
         let limit = most.cast_signed() as i64;
         let number = generation.number;
-        let ids = rows::signed(terms);
-        let counted = self.of_points(generation, |link| {
-            let s = &link.schema;
-            let counts =
-                format!("SELECT term, chunks FROM {s}.terms_{number} WHERE term = ANY($1::int[] || -1)");
-            link.query(&counts, &[&ids])
-        })?;
-        let counts: Vec<(i32, i64)> = counted.iter().map(|row| (row.get(0), row.get(1))).collect();
-        let all = counts.iter().find(|(term, _)| *term == -1).map_or(0, |(_, chunks)| *chunks);
-        let having = counts.iter().filter(|(term, _)| *term != -1);
-        let mut words: Vec<Word> = having
-            .map(|&(id, chunks)| {
-                let asked = ids.iter().filter(|asked| **asked == id).count() as f64;
-                Word { id, chunks, weight: asked * idf(all as usize, chunks as usize) }
-            })
-            .collect();
-        words.sort_unstable_by_key(|word| (word.chunks, word.id));
+        let (words, all) = self.rarest_first(generation, terms)?;
         let query = Raw::terms(words.iter().map(|word| (word.id.cast_unsigned(), word.weight as f32)));
         let Pushed { condition, is_exact } = DIALECT.push(filter);
         let condition = condition.as_str().unwrap_or("false").to_owned();
@@ -153,6 +137,29 @@ impl Postgres {
         let least = found.get(most - 1).map_or(0.0, |last| last.score);
         let needed = needed(&words, least);
         if needed <= rare { Ok(found) } else { having(&words[..needed]) }
+    }
+
+    /// The words of a query that some chunk has, the rarest first, and the number of chunks.
+    fn rarest_first(
+        &self,
+        generation: &Generation,
+        terms: &[TermId],
+    ) -> Result<(Vec<Word>, i64), StoreError> {
+        let ids = rows::signed(terms);
+        let rows = self.of_points(generation, |link| {
+            let (s, number) = (&link.schema, generation.number);
+            let counts =
+                format!("SELECT term, chunks FROM {s}.terms_{number} WHERE term = ANY($1::int[] || -1)");
+            link.query(&counts, &[&ids])
+        })?;
+        let mut counts: Vec<(i64, i32)> = rows.iter().map(|row| (row.get(1), row.get(0))).collect();
+        counts.sort_unstable();
+        let all = counts.iter().find(|(_, id)| *id == -1).map_or(0, |(all, _)| *all);
+        let words = counts.into_iter().filter(|(_, id)| *id != -1).map(|(chunks, id)| {
+            let asked = ids.iter().filter(|asked| **asked == id).count() as f64;
+            Word { id, chunks, weight: asked * idf(all as usize, chunks as usize) }
+        });
+        Ok((words.collect(), all))
     }
 
     pub(super) fn rank_sparse(
