@@ -218,7 +218,7 @@ class LangChain:
         self.engine.init_vectorstore_table("langchain", size, metadata_columns=columns, hybrid_search_config=words)
         self.store = PGVectorStore.create_sync(
             self.engine, self.known, "langchain", metadata_columns=["doc_id", "chunk_id"], distance_strategy=DistanceStrategy.INNER_PRODUCT,
-            hybrid_search_config=words, index_query_options=HNSWQueryOptions(ef_search=200))
+            hybrid_search_config=words, index_query_options=HNSWQueryOptions(ef_search=400))
         self.add(table)
         self.store.apply_vector_index(HNSWIndex(distance_strategy=DistanceStrategy.INNER_PRODUCT))
         self.store.apply_hybrid_search_index()
@@ -282,11 +282,13 @@ def main():
         best = [set(numpy.argsort(-(vectors @ vector), kind="stable")[:HITS].tolist()) for _, vector in asked]
         server = subprocess.Popen([python, HERE / "tests/servers/postgres.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         url = server.stdout.readline().strip().split("=", 1)[1]
-        # The server for tests does not wait for its disk, and has the memory of a small one.
+        # The server for tests does not wait for its disk, and has the least memory.
         with psycopg.connect(url.replace("postgres://", "postgresql://"), autocommit=True) as connection:
-            for setting in ("fsync = on", "full_page_writes = on", "maintenance_work_mem = '2GB'"):
+            for setting in ("fsync = on", "full_page_writes = on", "maintenance_work_mem = '2GB'", "shared_buffers = '4GB'"):
                 connection.execute(f"ALTER SYSTEM SET {setting}")
-            connection.execute("SELECT pg_reload_conf()")
+        server.stdin.write("restart\n")
+        server.stdin.flush()
+        server.stdout.readline()
         makers = {
             "embedded": lambda: Embedded(program, folder, str(folder / "store")),
             "postgres": lambda: Postgres(program, folder, url),

@@ -402,6 +402,25 @@ fn vectors_of_many_chunks_are_indexed_and_filters_lose_none() {
     let mut far = found(100, &Filter::is(Field::DOC_ID, "33.txt"));
     far.sort_unstable();
     assert_eq!(far, (MANY / 34 * 33..MANY / 34 * 33 + 9).collect::<Vec<_>>());
+    // A writer that may not index the table leaves it to one that may.
+    let role = unique();
+    sql(&url)
+        .batch_execute(&format!(
+            "DROP INDEX \"{schema}-\".chunks_{}_vector; CREATE ROLE \"{role}\" LOGIN PASSWORD 'secret';
+             GRANT USAGE ON SCHEMA \"{schema}-\" TO \"{role}\";
+             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \"{schema}-\" TO \"{role}\"",
+            generation.number
+        ))
+        .unwrap();
+    let own = on_server(&url, &schema).replace("postgres@", &format!("{role}:secret@"));
+    for (writer, indexes) in
+        [(open_at(&own, folder.path(), Access::Write), false), (Arc::clone(&store), true)]
+    {
+        let base = writer.document_info(&generation, "0.txt").unwrap().unwrap().version;
+        let new = document("0.txt", base, &[&format!("Number 0 of version {base}.")]);
+        let outcomes = writer.write(&generation, &[Change::Replace(Box::new(new))]).unwrap();
+        assert_eq!((outcomes, indexed()), (vec![Outcome::Written], indexes));
+    }
     is_sound(&*store, &url, &schema);
 }
 
