@@ -27,21 +27,32 @@ def write(folder, chunks):
     return lines
 
 
+def status_of(process, name):
+    """A number of MiB from the status of a process, 0 if it has ended."""
+    found = re.search(rf"{name}:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())
+    return int(found[1]) / 1024 if found else 0
+
+
 class Cost:
     """Seconds of the clock and of processors, and memory in MiB, of the programs that `run` runs."""
 
     def __init__(self, program, folder):
-        self.program, self.folder, self.seconds, self.processor, self.memory = program, folder, 0.0, 0.0, 0
+        self.program, self.folder, self.seconds, self.processor, self.memory = program, folder, 0.0, 0.0, 0.0
 
     def run(self, *words):
         began = time.perf_counter()
         child = subprocess.Popen([self.program, *words, "-q"], cwd=self.folder, stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(child.pid, 0)
-        if status:
-            sys.exit(f"{words} failed: {status}")
+        while True:
+            # The memory that the system tells at the end would be at least that of this process.
+            self.memory = max(self.memory, status_of(child, "VmHWM"))
+            ended, code, used = os.wait4(child.pid, os.WNOHANG)
+            if ended:
+                break
+            time.sleep(0.01)
+        if code:
+            sys.exit(f"{words} failed: {code}")
         self.seconds += time.perf_counter() - began
         self.processor += used.ru_utime + used.ru_stime
-        self.memory = max(self.memory, used.ru_maxrss // 1024)
         return self
 
 
@@ -81,8 +92,7 @@ def measure(program, folder, embedder, chunks):
     for mode in ("lexical",) if embedder == "none" else ("lexical", "dense", "hybrid"):
         times = ask(mode)
         figures[f"{mode}, p50 ms"], figures[f"{mode}, p99 ms"] = times[QUERIES // 2], times[QUERIES * 99 // 100]
-    status = Path(f"/proc/{store.server.pid}/status").read_text()
-    figures["server, MiB of memory"] = int(re.search(r"RssAnon:\s+(\d+)", status)[1]) / 1024
+    figures["server, MiB of memory"] = status_of(store.server, "RssAnon")
     store.close()
     return figures
 
