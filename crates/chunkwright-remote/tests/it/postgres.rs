@@ -416,8 +416,8 @@ fn vectors_of_many_chunks_are_indexed_and_filters_lose_none() {
     for (writer, indexes) in
         [(open_at(&own, folder.path(), Access::Write), false), (Arc::clone(&store), true)]
     {
-        let base = writer.document_info(&generation, "0.txt").unwrap().unwrap().version;
-        let new = document("0.txt", base, &[&format!("Number 0 of version {base}.")]);
+        let base = writer.document_info(&generation, "more.txt").unwrap().map_or(0, |info| info.version);
+        let new = document("more.txt", base, &[&format!("One more, after version {base}.")]);
         let outcomes = writer.write(&generation, &[Change::Replace(Box::new(new))]).unwrap();
         assert_eq!((outcomes, indexed()), (vec![Outcome::Written], indexes));
     }
