@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """What more chunks cost: python eval/scale.py PROGRAM FOLDER EMBEDDER CHUNKS...
 
-For each number of chunks, documents of twenty sections are written into FOLDER, which needs 2 GB a million, cut in shards that are joined,
+For each number of chunks, documents of two hundred sections are written into FOLDER, which needs 2 GB a million, cut in shards that are joined,
 indexed into an embedded store, and asked by a server, one query after another. Words are drawn as a language draws them."""
 import os, random, re, shutil, subprocess, sys, time
 from pathlib import Path
 
 import pyarrow.parquet
 
-from stores import QUERIES, SECTIONS, Embedded, drawn_words, size, timed
+from stores import QUERIES, Embedded, drawn_words, size, timed
 
 SHARDS = 4
+SECTIONS = 200
 
 
 def write(folder, chunks):
