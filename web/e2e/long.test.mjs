@@ -61,6 +61,7 @@ test("a scroll bar stands for all documents, and those are loaded that one looks
   assert.ok((await table.evaluate((list) => list.scrollHeight)) > 30 * NUMBER);
   assert.equal(requests.length, 1);
   await table.evaluate((list) => (list.scrollTop = list.scrollHeight / 2));
+  await rowOf(page, nameOf(NUMBER / 2 + 2)).waitFor();
   await loaded(page);
   assert.ok(requests.length <= 3, `${requests.length} requests for the middle`);
   const [index, name] = await page

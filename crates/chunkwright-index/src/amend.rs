@@ -261,8 +261,9 @@ fn documents(
     doc_ids: &BTreeSet<&String>,
 ) -> Result<Vec<DocumentInfo>, StoreError> {
     if doc_ids.len() <= FEW {
-        let infos = doc_ids.iter().map(|doc_id| store.document_info(generation, doc_id));
-        if let Some(infos) = infos.collect::<Result<Option<Vec<_>>, _>>()? {
+        let doc_ids: Vec<&str> = doc_ids.iter().map(|doc_id| doc_id.as_str()).collect();
+        let infos = store.document_infos(generation, &doc_ids)?;
+        if let Some(infos) = infos.into_iter().collect() {
             return Ok(infos);
         }
     }

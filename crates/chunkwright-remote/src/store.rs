@@ -52,8 +52,8 @@ use chunkwright_store::vector::{check_sparse, check_vector};
 use chunkwright_store::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind,
     DocumentInfo, DocumentStore, Filter, Generation, GenerationSpec, GenerationStore, ListRequest,
-    ListedCollections, Outcome, Overlay, OverlayStore, Overlays, Scored, SourcePart, SourceRange, Statistics,
-    StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument, Vector,
+    ListedCollections, Origin, Outcome, Overlay, OverlayStore, Overlays, Scored, SourcePart, SourceRange,
+    Statistics, StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument, Vector,
     normalized_name,
 };
 use list::ColumnsHere;
@@ -210,12 +210,12 @@ impl DocumentStore for RemoteStore {
         self.read_documents_behind(generation, request)
     }
 
-    fn document_info(
+    fn document_infos(
         &self,
         generation: &Generation,
-        doc_id: &str,
-    ) -> Result<Option<DocumentInfo>, StoreError> {
-        self.read_document_info(generation, doc_id)
+        doc_ids: &[&str],
+    ) -> Result<Vec<Option<DocumentInfo>>, StoreError> {
+        self.read_document_infos(generation, doc_ids)
     }
 
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
@@ -242,6 +242,10 @@ impl ChunkStore for RemoteStore {
         ids: &[ChunkId],
     ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
         self.read_chunks(generation, ids)
+    }
+
+    fn origins(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Origin>>, StoreError> {
+        self.read_origins(generation, ids)
     }
 
     fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {

@@ -8,7 +8,7 @@ use crate::bm25::TermId;
 use crate::cache::Cache;
 use crate::check_report::CheckReport;
 use crate::collections::{CollectionsBehind, ListedCollections};
-use crate::document::{Change, DocumentInfo, Outcome, StoredChunk, StoredDocument};
+use crate::document::{Change, DocumentInfo, Origin, Outcome, StoredChunk, StoredDocument};
 use crate::documents::{DocumentsBehind, ListedDocuments};
 use crate::error::{StoreError, unknown_collection};
 use crate::filter::Filter;
@@ -141,12 +141,21 @@ pub trait DocumentStore: Send + Sync {
         request: &DocumentsBehind<'_>,
     ) -> Result<ListedDocuments, StoreError>;
 
-    /// The metadata of one document.
+    /// The metadata of documents, in order; `None` for one that is not there.
+    fn document_infos(
+        &self,
+        generation: &Generation,
+        doc_ids: &[&str],
+    ) -> Result<Vec<Option<DocumentInfo>>, StoreError>;
+
+    /// As [`document_infos`](Self::document_infos), of one document.
     fn document_info(
         &self,
         generation: &Generation,
         doc_id: &str,
-    ) -> Result<Option<DocumentInfo>, StoreError>;
+    ) -> Result<Option<DocumentInfo>, StoreError> {
+        Ok(self.document_infos(generation, &[doc_id])?.pop().flatten())
+    }
 
     /// One document with its source.
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError>;
@@ -172,6 +181,9 @@ pub trait ChunkStore: Send + Sync {
         generation: &Generation,
         ids: &[ChunkId],
     ) -> Result<Vec<Option<StoredChunk>>, StoreError>;
+
+    /// The documents of chunks by id, in order; `None` for an unknown id. Costs less than the chunks.
+    fn origins(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Origin>>, StoreError>;
 
     /// The [codes of the tokens](crate::Vector::codes) of chunks by id, in order; `None` for unknown chunks and those without.
     fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError>;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_models::{TextHash, text_hash};
-use chunkwright_source::Format;
 use chunkwright_source::format::file_hash;
+use chunkwright_source::{Format, language_named};
 use serde::{Deserialize, Serialize};
 
 use crate::bm25::TermCounts;
@@ -135,6 +135,49 @@ pub struct StoredChunk {
     pub embedded: bool,
     /// Whether searches may find it.
     pub enabled: bool,
+}
+
+/// Where a chunk comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Its document.
+    pub doc_id: String,
+    /// What that consists of; prose in a collection that another program made.
+    pub kind: DocumentKind,
+}
+
+/// What a document consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentKind {
+    /// Source code.
+    Code,
+    /// Configuration and the like.
+    Data,
+    /// Text for people.
+    Prose,
+}
+
+/// The formats whose chunks have the content type `data`.
+const DATA: &[&str] = &["json", "jsonl", "toml", "yaml"];
+
+impl DocumentKind {
+    /// That of a chunk's document, by the chunk's [language](Record::language) and [content type](Record::content_type).
+    pub fn of_chunk(language: Option<&str>, content_type: &str) -> Self {
+        match language {
+            Some(_) => Self::Code,
+            None if content_type == "data" => Self::Data,
+            None => Self::Prose,
+        }
+    }
+
+    /// That of a document, by the name of its [format](DocumentInfo::format).
+    pub fn of_format(format: &str) -> Self {
+        match format {
+            format if language_named(format).is_some() => Self::Code,
+            format if DATA.contains(&format) => Self::Data,
+            _ => Self::Prose,
+        }
+    }
 }
 
 /// A document to be stored, whole.

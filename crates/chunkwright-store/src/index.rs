@@ -9,6 +9,7 @@
 mod bits;
 mod dense;
 pub mod disk;
+mod keyed;
 mod part;
 mod passing;
 mod postings;
@@ -16,7 +17,6 @@ mod shared;
 mod sketch;
 mod sparse;
 mod stretches;
-mod symbols;
 mod whole;
 mod words;
 
@@ -36,13 +36,13 @@ use dense::Dense;
 pub use dense::dot;
 pub(crate) use dense::{MANY, STRETCH};
 use disk::{Disk, DiskPart};
+use keyed::Keyed;
 pub(crate) use passing::Decided;
 pub use passing::Selection;
 use postings::ById;
 pub(crate) use postings::List;
 pub(super) use shared::{Coverage, SharedIndex, Stamp, Turn};
 use sparse::Sparse;
-use symbols::Symbols;
 use words::Words;
 
 /// Vectors, terms and facts of the chunks of one generation.
@@ -67,7 +67,9 @@ pub struct SearchIndex {
     /// Positions of facts by their hash. Of two with one hash, the first may be there again.
     known_facts: ById<u64, u32>,
     /// Made by the first search for a symbol.
-    symbols: OnceLock<Symbols>,
+    symbols: OnceLock<Keyed>,
+    /// Rows by their ids, as soon as one is asked for.
+    ids: OnceLock<Keyed>,
     dense: Dense,
     sparse: Sparse,
     words: Words,
@@ -249,8 +251,10 @@ impl SearchIndex {
     pub fn finish(&mut self) {
         self.dense.sketch();
         self.words.settle();
-        if self.symbols.get().is_some_and(|symbols| symbols.is_old(self.rows.len())) {
-            self.symbols.take();
+        for keyed in [&mut self.symbols, &mut self.ids] {
+            if keyed.get().is_some_and(|keyed| keyed.is_old(self.rows.len())) {
+                keyed.take();
+            }
         }
     }
 
@@ -292,6 +296,7 @@ impl SearchIndex {
         self.shown = documents;
         self.rows.truncate(rows as usize);
         self.symbols.take();
+        self.ids.take();
         self.live_rows.truncate(rows as usize);
         self.live_count = self.live_rows.count_below(rows as usize);
         self.enabled.truncate(rows as usize);

@@ -50,7 +50,9 @@ pub use cache::{Cache, CacheUsage};
 pub use check_report::{CheckReport, DamagedDocument};
 pub use collections::{CollectionPlace, CollectionSort, CollectionsBehind, ListedCollections};
 pub use contract::{Access, ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
-pub use document::{Change, DocumentInfo, NewChunk, NewDocument, Outcome, StoredChunk, StoredDocument};
+pub use document::{
+    Change, DocumentInfo, DocumentKind, NewChunk, NewDocument, Origin, Outcome, StoredChunk, StoredDocument,
+};
 pub use documents::{DocumentsBehind, ListedDocuments};
 pub use error::StoreError;
 pub use filter::{Condition, Field, Filter, FilterError, Glob, GlobError};

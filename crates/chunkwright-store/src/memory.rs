@@ -20,7 +20,9 @@ use crate::cancel;
 use crate::check_report::CheckReport;
 use crate::collections::{CollectionsBehind, ListedCollections};
 use crate::contract::{ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
-use crate::document::{Change, DocumentInfo, NewChunk, Outcome, StoredChunk, StoredDocument};
+use crate::document::{
+    Change, DocumentInfo, DocumentKind, NewChunk, Origin, Outcome, StoredChunk, StoredDocument,
+};
 use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
 use crate::error::{StoreError, check_model, no_collection, unknown_collection, unknown_generation};
 use crate::filter::Filter;
@@ -295,13 +297,14 @@ impl DocumentStore for MemoryStore {
         Ok(ListedDocuments { documents, total, is_more })
     }
 
-    fn document_info(
+    fn document_infos(
         &self,
         generation: &Generation,
-        doc_id: &str,
-    ) -> Result<Option<DocumentInfo>, StoreError> {
+        doc_ids: &[&str],
+    ) -> Result<Vec<Option<DocumentInfo>>, StoreError> {
         let state = self.read();
-        Ok(state.held(generation)?.documents.get(doc_id).map(|document| document.0.info.clone()))
+        let documents = &state.held(generation)?.documents;
+        Ok(doc_ids.iter().map(|doc_id| Some(documents.get(*doc_id)?.0.info.clone())).collect())
     }
 
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
@@ -351,6 +354,18 @@ impl ChunkStore for MemoryStore {
             })
         };
         Ok(ids.iter().map(chunk).collect())
+    }
+
+    fn origins(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Origin>>, StoreError> {
+        let state = self.read();
+        let held = state.held(generation)?;
+        let origin = |id: &ChunkId| {
+            let (document, chunk) = held.find(*id)?;
+            let Record { language, content_type, .. } = &chunk.record;
+            let kind = DocumentKind::of_chunk(language.as_deref(), content_type);
+            Some(Origin { doc_id: document.info.doc_id.clone(), kind })
+        };
+        Ok(ids.iter().map(origin).collect())
     }
 
     fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {

@@ -46,7 +46,7 @@ use crate::cache::{Cache, CacheUsage};
 use crate::check_report::CheckReport;
 use crate::collections::{CollectionsBehind, ListedCollections};
 use crate::contract::{Access, ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
-use crate::document::{Change, DocumentInfo, Outcome, StoredChunk, StoredDocument};
+use crate::document::{Change, DocumentInfo, Origin, Outcome, StoredChunk, StoredDocument};
 use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
 use crate::error::{StoreError, no_collection, unknown_collection, unknown_generation};
 use crate::filter::Filter;
@@ -433,14 +433,14 @@ impl DocumentStore for SqliteStore {
         })
     }
 
-    fn document_info(
+    fn document_infos(
         &self,
         generation: &Generation,
-        doc_id: &str,
-    ) -> Result<Option<DocumentInfo>, StoreError> {
+        doc_ids: &[&str],
+    ) -> Result<Vec<Option<DocumentInfo>>, StoreError> {
         self.read(|transaction| {
             read::change(transaction, generation)?;
-            read::document_info(transaction, generation, doc_id)
+            doc_ids.iter().map(|doc_id| read::document_info(transaction, generation, doc_id)).collect()
         })
     }
 
@@ -474,6 +474,10 @@ impl ChunkStore for SqliteStore {
             read::change(transaction, generation)?;
             read::chunks(transaction, generation, ids, &self.recent)
         })
+    }
+
+    fn origins(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Origin>>, StoreError> {
+        self.search(generation, &Filter::default(), |index, _, _| Ok(index.origins(ids)))
     }
 
     fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {

@@ -1,5 +1,8 @@
 //! Layers of the configuration, `chunkwright config show`, completions and help.
 
+use chunkwright::options::KEYS;
+use chunkwright_engine::settings::key;
+
 use crate::cli::Folder;
 
 /// Runs `config show` with a file, variables and flags; `expect` has a line `key = value; origin` for each
@@ -137,17 +140,14 @@ fn every_key_is_known_as_a_variable() {
 
 #[test]
 fn what_cannot_be_used_is_named() {
-    let keys = "`strategy`, `unit`, `max_size`, `target_size`, `min_size`, `overlap_size`, `context`, \
-                `max_heading_level_for_path`, `section_level`, `packing`, `keep_whole`, `set_apart`, `lead_in_chars`, \
-                `short_size`, `long_size`, `medium_max_size`, `medium_overlap_size`, `band`, `fixed_chunk_lines`, `unknown_files`, `overlap_lines`, `kinds`";
-    let known = format!(
-        "{keys}, `tokenizer`, `include`, `exclude`, `type`, `hidden`, `no_ignore`, `max_filesize`, `redact_secrets`, `collection`, `store`, `store_key_file`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
-         `writer`, `writer_url`, `data`, `keep_generations`, `search_memory`, `embed_minutes`, `presets`, `meta`, `embedders`, `rerankers`, `writers`"
-    );
+    let names = |keys: Vec<&str>| format!("`{}`", keys.join("`, `"));
+    let keys = names(KEYS.iter().map(|key| key.name).collect());
+    let tables = ["presets", "meta", "embedders", "rerankers", "writers"];
+    let known = names(key::all().iter().map(|key| key.name).chain(tables).collect());
     check_error(
         "max_sise = 1",
         &[],
-        &format!("error: unknown key `max_sise` in `/chunkwright.toml`; known are `preset`, {known}"),
+        &format!("error: unknown key `max_sise` in `/chunkwright.toml`; known are {known}"),
     );
     let preset = format!(
         "error: unknown key `size` in the preset `a` of `/chunkwright.toml`; known are {keys}, `base`"

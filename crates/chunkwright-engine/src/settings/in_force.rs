@@ -5,7 +5,7 @@ use chunkwright::options::KEYS;
 use chunkwright_source::WalkOptions;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::settings::environment;
 use crate::settings::error::SettingsError;
+use crate::settings::key;
 use crate::settings::layer::{FolderMeta, Layer, flag};
 use crate::settings::layers::Layers;
 use crate::settings::meta;
@@ -109,35 +110,43 @@ impl Settings {
         &self.meta
     }
 
+    /// The values of the keys that are neither of cutting nor of which files.
+    pub(super) fn others(&self) -> impl Iterator<Item = (&'static str, Option<Value>)> {
+        let texts = [
+            (key::TOKENIZER, Some(&self.tokenizer)),
+            (key::COLLECTION, Some(&self.collection)),
+            (key::STORE, self.store.as_ref()),
+            (key::STORE_KEY_FILE, self.store_key_file.as_ref()),
+            (key::EMBEDDER, self.embedder.as_ref()),
+            (key::EMBEDDER_URL, self.embedder_url.as_ref()),
+            (key::RERANKER, self.reranker.as_ref()),
+            (key::RERANKER_URL, self.reranker_url.as_ref()),
+            (key::WRITER, self.writer.as_ref()),
+            (key::WRITER_URL, self.writer_url.as_ref()),
+            (key::DATA, self.data.as_ref()),
+        ];
+        let numbers = [
+            (key::KEEP_GENERATIONS, self.keep_generations.get().into()),
+            (key::SEARCH_MEMORY, self.search_memory.into()),
+            (key::EMBED_MINUTES, self.embed_minutes.into()),
+        ];
+        let texts =
+            texts.into_iter().map(|(key, value)| (key.name, value.map(|value| value.as_str().into())));
+        texts.chain(numbers.map(|(key, value)| (key.name, Some(value))))
+    }
+
     /// Every key and its value, in the order of help texts.
     pub fn list(&self) -> Vec<Setting> {
-        let text = |value: &str| Some(Value::from(value));
         let chunk = serde_json::to_value(&self.chunk).unwrap_or_default();
-        let mut values = vec![("preset".to_owned(), text(&self.preset))];
-        values.extend(
-            KEYS.iter().map(|key| {
-                (key.name.to_owned(), chunk.get(key.name).filter(|value| !value.is_null()).cloned())
-            }),
-        );
-        values.push(("tokenizer".into(), text(&self.tokenizer)));
-        values.extend(walk::values(&self.walk).map(|(key, value)| (key.to_owned(), value)));
-        values.push(("collection".into(), text(&self.collection)));
-        let others = [
-            ("store", &self.store),
-            ("store_key_file", &self.store_key_file),
-            ("embedder", &self.embedder),
-            ("embedder_url", &self.embedder_url),
-            ("reranker", &self.reranker),
-            ("reranker_url", &self.reranker_url),
-            ("writer", &self.writer),
-            ("writer_url", &self.writer_url),
-            ("data", &self.data),
-        ];
-        let shown = |value: &str| text(value).map(|value| services::without_secrets(&value));
-        values.extend(others.map(|(key, value)| (key.to_owned(), value.as_deref().and_then(shown))));
-        values.push(("keep_generations".into(), Some(self.keep_generations.get().into())));
-        values.push(("search_memory".into(), Some(self.search_memory.into())));
-        values.push(("embed_minutes".into(), Some(self.embed_minutes.into())));
+        let cutting =
+            KEYS.iter().map(|key| (key.name, chunk.get(key.name).filter(|value| !value.is_null()).cloned()));
+        let known = [(key::PRESET.name, Some(self.preset.as_str().into()))].into_iter().chain(cutting);
+        let mut known: HashMap<&str, Option<Value>> =
+            known.chain(walk::values(&self.walk)).chain(self.others()).collect();
+        let values =
+            key::all().into_iter().map(|key| (key.name.to_owned(), known.remove(key.name).flatten()));
+        let mut values: Vec<(String, Option<Value>)> =
+            values.map(|(key, value)| (key, value.map(|value| services::without_secrets(&value)))).collect();
         values.extend(meta::values(&self.meta).map(|(name, value)| (name, Some(value))));
         values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));
         let row = |(key, value): (String, _)| Setting {

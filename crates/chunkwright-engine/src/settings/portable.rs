@@ -1,19 +1,23 @@
 //! Serializes settings for another process.
 
-use chunkwright::ChunkConfig;
+use chunkwright::{ChunkConfig, Key};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::settings::error::SettingsError;
 use crate::settings::in_force::Settings;
+use crate::settings::key;
 use crate::settings::layer::FolderMeta;
 use crate::settings::layers::Layers;
 use crate::settings::origin::Source;
 use crate::settings::services::Services;
 use crate::settings::walk;
 
-/// Settings as values that mean the same in every process of this machine. They exclude the locations of the store and
-/// the models: the receiving process keeps its own.
+/// What a process keeps of its own: the places of the store and the models, and its memory.
+const OWN: &[Key] = &[key::STORE, key::STORE_KEY_FILE, key::DATA, key::SEARCH_MEMORY];
+
+/// Settings as values that mean the same in every process of this machine. They exclude what is the
+/// receiving process's [`OWN`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PortableSettings {
     preset: String,
@@ -26,20 +30,8 @@ pub(crate) struct PortableSettings {
 impl Settings {
     /// Exports these settings for another process.
     pub(crate) fn portable(&self) -> PortableSettings {
-        let texts = [
-            ("tokenizer", Some(&self.tokenizer)),
-            ("collection", Some(&self.collection)),
-            ("embedder", self.embedder.as_ref()),
-            ("embedder_url", self.embedder_url.as_ref()),
-            ("reranker", self.reranker.as_ref()),
-            ("reranker_url", self.reranker_url.as_ref()),
-            ("writer", self.writer.as_ref()),
-            ("writer_url", self.writer_url.as_ref()),
-        ];
-        let texts = texts.into_iter().map(|(key, value)| (key, value.map(|value| json!(value))));
-        let keep = ("keep_generations", Some(json!(self.keep_generations)));
-        let embed = ("embed_minutes", Some(json!(self.embed_minutes)));
-        let values = texts.chain(walk::values(&self.walk)).chain([keep, embed]);
+        let others = self.others().filter(|(key, _)| OWN.iter().all(|own| own.name != *key));
+        let values = walk::values(&self.walk).into_iter().chain(others);
         let values = values.filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
         PortableSettings {
             preset: self.preset.clone(),
@@ -64,9 +56,24 @@ impl PortableSettings {
 
 #[cfg(test)]
 mod tests {
+    use chunkwright::options::KEYS;
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn every_key_has_a_value_to_send_or_is_a_process_s_own() {
+        let settings = Layers::default().settings(Source::Flags, []).unwrap();
+        let known: Vec<&str> =
+            settings.others().chain(walk::values(&settings.walk)).map(|(name, _)| name).collect();
+        for key in key::all() {
+            let is_cutting = key.name == key::PRESET.name || KEYS.iter().any(|cut| cut.name == key.name);
+            assert!(is_cutting || known.contains(&key.name), "`{}` has no value in `others`", key.name);
+        }
+        for own in OWN {
+            assert!(known.contains(&own.name), "`{}` is no key", own.name);
+        }
+    }
 
     #[test]
     fn settings_of_another_process_cut_alike() {

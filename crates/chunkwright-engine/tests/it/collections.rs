@@ -16,8 +16,8 @@ use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
     Cache, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind, DocumentInfo,
     DocumentStore, DocumentsBehind, Generation, GenerationSpec, GenerationStore, ListedCollections,
-    ListedDocuments, MemoryStore, Outcome, Overlay, OverlayStore, Overlays, PastRun, Scored, SourcePart,
-    SourceRange, Store, StoreError, StoredChunk, StoredDocument,
+    ListedDocuments, MemoryStore, Origin, Outcome, Overlay, OverlayStore, Overlays, PastRun, Scored,
+    SourcePart, SourceRange, Store, StoreError, StoredChunk, StoredDocument,
 };
 use serde_json::json;
 
@@ -85,7 +85,7 @@ impl DocumentStore for Counting {
         write(generation: &Generation, changes: &[Change]) -> Vec<Outcome>;
         documents(generation: &Generation) -> Vec<DocumentInfo>;
         list_documents(generation: &Generation, request: &DocumentsBehind<'_>) -> ListedDocuments;
-        document_info(generation: &Generation, doc_id: &str) -> Option<DocumentInfo>;
+        document_infos(generation: &Generation, doc_ids: &[&str]) -> Vec<Option<DocumentInfo>>;
         document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
         source(generation: &Generation, range: SourceRange<'_>) -> Option<SourcePart>;
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;
@@ -95,6 +95,7 @@ impl DocumentStore for Counting {
 impl ChunkStore for Counting {
     forward! {
         chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
+        origins(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Origin>>;
         codes(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Vec<u8>>>;
         list(generation: &Generation, request: &ListRequest) -> ChunkPage;
         dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;

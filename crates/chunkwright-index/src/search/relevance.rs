@@ -211,7 +211,7 @@ struct Text<'a> {
     content: &'a str,
     terms: &'a TermCounts,
     squeezed: OnceCell<String>,
-    words: OnceCell<Vec<String>>,
+    words: OnceCell<Vec<&'a str>>,
 }
 
 impl QueryWords {
@@ -353,16 +353,26 @@ impl Text<'_> {
     /// Returns whether a word is there that differs in one letter, or in the order of two.
     fn has_like(&self, letters: &str) -> bool {
         let words = || {
-            let words = self.content.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+            let words = self.content.split(|c: char| !c.is_alphanumeric());
             words.filter(|word| word.len() >= LEAST_MISSPELT - 1).collect()
         };
-        self.words.get_or_init(words).iter().any(|word| is_misspelt(letters, word))
+        let mut words = self.words.get_or_init(words).iter();
+        words.any(|word| has_end_of(letters, word) && is_misspelt(letters, &word.to_lowercase()))
     }
 }
 
 /// The letters and digits of a text, in lower case.
 fn squeezed(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns whether a word begins or ends as `letters` do, whatever its case, as one does that differs in one letter.
+fn has_end_of(letters: &str, word: &str) -> bool {
+    let same = |a: Option<char>, b: Option<char>| {
+        a.zip(b).is_some_and(|(a, b)| a == b || !b.is_ascii_lowercase() && b.to_lowercase().any(|b| a == b))
+    };
+    same(letters.chars().next(), word.chars().next())
+        || same(letters.chars().next_back(), word.chars().next_back())
 }
 
 /// Returns whether two words differ in at most one letter, or in the order of two neighbours.
@@ -400,6 +410,8 @@ impl Calibration {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[track_caller]
@@ -417,6 +429,22 @@ mod tests {
         check("猫", "黑猫很可爱", 1.0);
         check("", "anything", 0.0);
         check("?!", "anything?!", 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn a_misspelt_word_has_an_end_of_the_right_one(letters in "[a-zаб]{5,9}", at in 0_usize..9, new in "[a-zаб]?") {
+            let mut word: Vec<char> = letters.chars().collect();
+            let at = at % (word.len() - 1);
+            let mut swapped = word.clone();
+            swapped.swap(at, at + 1);
+            word.splice(at..=at, new.chars());
+            for word in [word, swapped] {
+                let word: String = word.iter().collect();
+                prop_assert!(is_misspelt(&letters, &word));
+                prop_assert!(has_end_of(&letters, &word) && has_end_of(&letters, &word.to_uppercase()));
+            }
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use chunkwright::{ChunkId, Record};
 use serde::{Deserialize, Serialize};
 
 use chunkwright_store::bm25::file_stem;
-use chunkwright_store::{Generation, Scored, Store, StoreError};
+use chunkwright_store::{DocumentKind, Generation, Scored, Store, StoreError};
 
 pub(super) use query::Subject;
 
@@ -113,15 +113,6 @@ const CHANGE_LOGS: &[&str] = &[
     "whatsnew",
 ];
 
-/// What a document consists of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Code,
-    /// Configuration and the like.
-    Data,
-    Prose,
-}
-
 impl Standing {
     /// The name that answers use.
     pub fn as_str(self) -> &'static str {
@@ -136,22 +127,20 @@ impl Standing {
 
     /// The standing of a chunk's document, by the names of its folders and file.
     pub(super) fn of(record: &Record) -> Self {
-        let kind = match record.symbols {
-            Some(_) => Kind::Code,
-            None if record.content_type == "data" => Kind::Data,
-            None => Kind::Prose,
-        };
+        let kind = DocumentKind::of_chunk(record.language.as_deref(), &record.content_type);
         Self::of_document(&record.doc_id, kind)
     }
 
-    fn of_document(doc_id: &str, kind: Kind) -> Self {
-        let is_code = kind == Kind::Code;
+    fn of_document(doc_id: &str, kind: DocumentKind) -> Self {
+        let is_code = kind == DocumentKind::Code;
         let lower = doc_id.to_lowercase();
         let (folders, file) = lower.rsplit_once('/').unwrap_or(("", &lower));
         let is_in = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));
         if is_in(COPY_FOLDERS) || file.contains(".min.") {
             Self::Copy
-        } else if kind != Kind::Prose && is_in(EXAMPLE_FOLDERS) || is_code && is_in(CODE_EXAMPLE_FOLDERS) {
+        } else if kind != DocumentKind::Prose && is_in(EXAMPLE_FOLDERS)
+            || is_code && is_in(CODE_EXAMPLE_FOLDERS)
+        {
             Self::Example
         } else if is_in(TEST_FOLDERS) || is_code && (is_in(CODE_TEST_FOLDERS) || is_test(doc_id, &lower)) {
             Self::Test
@@ -208,11 +197,9 @@ impl Standings {
     ) -> Result<Self, StoreError> {
         let best = if subject.is_version { BEST_OF_VERSION } else { BEST };
         let ids: Vec<ChunkId> = ranking.iter().take(best).map(|scored| scored.id).collect();
-        let chunks = store.chunks(generation, &ids)?;
-        let found: Vec<(ChunkId, Standing)> = chunks
-            .iter()
-            .flatten()
-            .map(|chunk| (chunk.record.chunk_id, Standing::of(&chunk.record)))
+        let origins = ids.iter().zip(store.origins(generation, &ids)?);
+        let found: Vec<(ChunkId, Standing)> = origins
+            .filter_map(|(id, origin)| origin.map(|it| (*id, Standing::of_document(&it.doc_id, it.kind))))
             .collect();
         let is_content = |standing: Standing| {
             let count = found.iter().filter(|(_, its)| *its == standing).count();
@@ -272,7 +259,7 @@ mod tests {
             ("vendor/lib/a.c", Standing::Copy),
             ("lib/lodash.min.js", Standing::Copy),
         ] {
-            assert_eq!(Standing::of_document(doc_id, Kind::Code), standing, "{doc_id}");
+            assert_eq!(Standing::of_document(doc_id, DocumentKind::Code), standing, "{doc_id}");
         }
         for (doc_id, standing) in [
             ("docs/testing.md", Standing::Main),
@@ -285,14 +272,14 @@ mod tests {
             ("docs/changelog.rst", Standing::Changes),
             ("NEWS", Standing::Changes),
         ] {
-            assert_eq!(Standing::of_document(doc_id, Kind::Prose), standing, "{doc_id}");
+            assert_eq!(Standing::of_document(doc_id, DocumentKind::Prose), standing, "{doc_id}");
         }
         for (doc_id, standing) in [
             ("examples/inout/pyproject.toml", Standing::Example),
             ("tests/data/a.json", Standing::Test),
             ("docs/openapi.json", Standing::Main),
         ] {
-            assert_eq!(Standing::of_document(doc_id, Kind::Data), standing, "{doc_id}");
+            assert_eq!(Standing::of_document(doc_id, DocumentKind::Data), standing, "{doc_id}");
         }
     }
 

@@ -66,7 +66,10 @@ fn spec(model: &str, dimension: usize) -> GenerationSpec {
 }
 
 fn chunk(store: &dyn Store, id: ChunkId) -> Option<StoredChunk> {
-    store.chunks(&g(store), &[id]).unwrap().remove(0)
+    let chunk = store.chunks(&g(store), &[id]).unwrap().remove(0);
+    let origin = store.origins(&g(store), &[id]).unwrap().remove(0);
+    assert_eq!(origin.map(|it| it.doc_id), chunk.as_ref().map(|chunk| chunk.record.doc_id.clone()));
+    chunk
 }
 
 fn replace(store: &dyn Store, new: NewDocument) -> Outcome {

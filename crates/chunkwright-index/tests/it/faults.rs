@@ -10,7 +10,7 @@ use chunkwright_index::transfer::Vectors;
 use chunkwright_index::{
     Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind,
     DocumentInfo, DocumentStore, DocumentsBehind, Filter, Generation, GenerationSpec, GenerationStore,
-    IndexError, ListRequest, ListedCollections, ListedDocuments, Mode, Models, Outcome, Overlay,
+    IndexError, ListRequest, ListedCollections, ListedDocuments, Mode, Models, Origin, Outcome, Overlay,
     OverlayStore, Overlays, PastRun, Pipeline, Prune, Scored, SearchOptions, SourcePart, SourceRange,
     Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, Vector, amend,
     list_overlays, search,
@@ -72,7 +72,7 @@ impl DocumentStore for Failing {
     forward! {
         documents(generation: &Generation) -> Vec<DocumentInfo>;
         list_documents(generation: &Generation, request: &DocumentsBehind<'_>) -> ListedDocuments;
-        document_info(generation: &Generation, doc_id: &str) -> Option<DocumentInfo>;
+        document_infos(generation: &Generation, doc_ids: &[&str]) -> Vec<Option<DocumentInfo>>;
         document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
         source(generation: &Generation, range: SourceRange<'_>) -> Option<SourcePart>;
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;
@@ -100,6 +100,7 @@ impl DocumentStore for Failing {
 impl ChunkStore for Failing {
     forward! {
         chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
+        origins(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Origin>>;
         codes(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Vec<u8>>>;
         list(generation: &Generation, request: &ListRequest) -> ChunkPage;
         statistics(generation: &Generation, request: &StatisticsRequest) -> Statistics;

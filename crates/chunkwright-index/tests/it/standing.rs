@@ -1,6 +1,9 @@
 //! The stage `standing`: source and documentation rank before tests, examples and change logs, which a query may ask for.
 
-use chunkwright_index::{Fusion, Hit, Mode, Models, NameRanking, Role, SearchOptions, Standing, explain};
+use chunkwright::ChunkId;
+use chunkwright_index::{
+    DocumentKind, Fusion, Hit, Mode, Models, NameRanking, Role, SearchOptions, Standing, explain,
+};
 
 use crate::definitions::{all, ask};
 use crate::fixture::{Bag, Fixture, for_each_store, now};
@@ -121,6 +124,44 @@ fn a_message_is_found_where_it_is_made() {
             assert_eq!(named.role, Role::Message, "{kind}: {query}");
             assert!(named.contribution.is_some_and(|contribution| contribution > 0.0), "{kind}: {query}");
             assert!(named.name.starts_with("archive {path} is locked"), "{kind}: {}", named.name);
+        }
+    });
+}
+
+#[test]
+fn a_document_is_of_one_kind_by_its_format_and_by_each_of_its_chunks() {
+    let files = [
+        ("a.md", "# A\n\nb\n\n```python\nc = 1\n```\n"),
+        ("a.html", "<h1>A</h1><p>b</p>"),
+        ("a.csv", "a,b\n1,2\n"),
+        ("a.json", r#"{"a": {"b": 1}}"#),
+        ("a.jsonl", "{\"a\": 1}\n{\"a\": 2}\n"),
+        ("a.toml", "a = 1\n[b]\nc = 2\n"),
+        ("a.yaml", "a: 1\nb:\n  c: 2\n"),
+        ("a.py", "def a():\n    return 1\n"),
+        ("a.vue", "<template><p>a</p></template>\n<script>\nlet a = 1\n</script>\n"),
+        ("Makefile", "a: b\n\tc\n"),
+        ("a.unknown", "a\n"),
+    ];
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &files);
+        fixture.index();
+        let generation = now(&*fixture.store);
+        for info in fixture.store.documents(&generation).unwrap() {
+            let records = fixture.store.records(&generation, &info.doc_id).unwrap();
+            assert!(!records.is_empty(), "{kind}: {}", info.doc_id);
+            let ids: Vec<ChunkId> = records.iter().map(|record| record.chunk_id).collect();
+            let origins = fixture.store.origins(&generation, &ids).unwrap();
+            for (record, origin) in records.iter().zip(origins) {
+                let by_chunk = DocumentKind::of_chunk(record.language.as_deref(), &record.content_type);
+                let by_format = DocumentKind::of_format(&info.format);
+                assert_eq!(
+                    (by_chunk, origin.unwrap().kind),
+                    (by_format, by_format),
+                    "{kind}: {}",
+                    info.doc_id
+                );
+            }
         }
     });
 }

@@ -66,9 +66,10 @@ pub(super) fn open(
     }
     // A search that a filter leaves too few of goes on, and looks widely, as searches ask for hundreds: of a million vectors of
     // 256 numbers, 200, 400 and 800 found 82, 88 and 91 % of the best ten in 16, 19 and 34 ms. Compiling a query takes longer
-    // than running it.
+    // than running it, and one plan for all values does not fit common and rare ones.
     client.batch_execute(
         "SET standard_conforming_strings = on; SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 400; SET jit = off; \
+         SET plan_cache_mode = force_custom_plan; \
          SET client_min_messages = warning",
     )?;
     let schema: String = found.get(4);

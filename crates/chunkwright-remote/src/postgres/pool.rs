@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use postgres::error::SqlState;
-use postgres::{Client, Error};
+use postgres::types::ToSql;
+use postgres::{Client, Error, Row, Statement};
 
 use super::address::Address;
 use super::layout;
@@ -25,11 +26,54 @@ use chunkwright_store::{Access, StoreError, StoreLocation};
 /// Most idle connections. More are made while more threads ask.
 const MOST_IDLE: usize = 8;
 
+/// Most statements that a connection keeps prepared.
+const MOST_PREPARED: usize = 64;
+
 /// A connection, and the schema of the store's tables as SQL quotes it. Tables are named with it, as a search path
 /// leads to those of another store where the schema has none yet.
 pub(super) struct Link {
     client: Client,
     pub(super) schema: String,
+    prepared: HashMap<String, Statement>,
+}
+
+/// Requests by statements that are prepared once a connection, which saves every other one a round trip.
+impl Link {
+    pub(super) fn query(&mut self, text: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
+        let statement = self.prepared(text)?;
+        self.client.query(&statement, values)
+    }
+
+    pub(super) fn query_one(&mut self, text: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Row, Error> {
+        let statement = self.prepared(text)?;
+        self.client.query_one(&statement, values)
+    }
+
+    pub(super) fn query_opt(
+        &mut self,
+        text: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Option<Row>, Error> {
+        let statement = self.prepared(text)?;
+        self.client.query_opt(&statement, values)
+    }
+
+    pub(super) fn execute(&mut self, text: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
+        let statement = self.prepared(text)?;
+        self.client.execute(&statement, values)
+    }
+
+    fn prepared(&mut self, text: &str) -> Result<Statement, Error> {
+        if let Some(statement) = self.prepared.get(text) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(text)?;
+        if self.prepared.len() == MOST_PREPARED {
+            self.prepared.clear();
+        }
+        self.prepared.insert(text.to_owned(), statement.clone());
+        Ok(statement)
+    }
 }
 
 impl Deref for Link {
@@ -252,7 +296,7 @@ impl Pool {
             _ => Failure::Passing(self.unreachable(&error)),
         })?;
         match layout::open(&mut client, schema.as_deref(), &self.name, self.access) {
-            Ok(Ok(schema)) => Ok(Link { client, schema }),
+            Ok(Ok(schema)) => Ok(Link { client, schema, prepared: HashMap::new() }),
             Ok(Err(refused)) => Err(Failure::Lasting(refused)),
             Err(error) => Err(self.failure(&error, &client)),
         }

@@ -9,14 +9,16 @@ use chunkwright_models::TextHash;
 
 use super::catalog::{self, DocumentEntry, GenerationEntry};
 use super::{FOREIGN, RemoteStore};
-use crate::database::{Found, Part, Point, Which, unhex};
+use crate::database::{Found, Mark, Part, Point, Which, unhex};
 use crate::entry::{self, Kind};
 use chunkwright_store::cancel;
 use chunkwright_store::error::unknown_generation;
 use chunkwright_store::filter::facts;
 use chunkwright_store::index::disk::NoDisk;
 use chunkwright_store::index::{NewRow, SearchIndex, Selection, top};
-use chunkwright_store::{DocumentInfo, Filter, Generation, Scored, StoreError, StoredChunk, StoredDocument};
+use chunkwright_store::{
+    DocumentInfo, DocumentKind, Filter, Generation, Origin, Scored, StoreError, StoredChunk, StoredDocument,
+};
 
 /// Most repetitions of a read because documents were replaced meanwhile.
 pub(super) const ATTEMPTS: usize = 8;
@@ -41,6 +43,7 @@ pub(super) struct LiveVersion {
     pub(super) version: i64,
     /// Number of its chunks.
     pub(super) chunks: u32,
+    kind: DocumentKind,
 }
 
 impl Live {
@@ -104,8 +107,9 @@ impl RemoteStore {
             return Ok(Arc::clone(live));
         }
         let documents: Vec<DocumentEntry> = self.list(Kind::Document, &generation.key())?;
-        let version =
-            |DocumentInfo { doc_id, version, chunks, .. }| (doc_id, LiveVersion { version, chunks });
+        let version = |DocumentInfo { doc_id, version, chunks, format, .. }| {
+            (doc_id, LiveVersion { version, chunks, kind: DocumentKind::of_format(&format) })
+        };
         let versions = documents.into_iter().map(|entry| version(entry.info));
         let live = Arc::new(Live::Versions(versions.collect()));
         if !entry.unfinished {
@@ -291,16 +295,19 @@ impl RemoteStore {
         Ok(documents)
     }
 
-    pub(super) fn read_document_info(
+    pub(super) fn read_document_infos(
         &self,
         generation: &Generation,
-        doc_id: &str,
-    ) -> Result<Option<DocumentInfo>, StoreError> {
-        if generation.number == FOREIGN {
-            return Ok(self.read_documents(generation)?.into_iter().find(|info| info.doc_id == doc_id));
-        }
-        let found = self.entries_at_once(generation, &[doc_id])?.remove(doc_id);
-        Ok(found.map(|entry| entry.info))
+        doc_ids: &[&str],
+    ) -> Result<Vec<Option<DocumentInfo>>, StoreError> {
+        let infos: HashMap<String, DocumentInfo> = if generation.number == FOREIGN {
+            let all = self.read_documents(generation)?;
+            all.into_iter().map(|info| (info.doc_id.clone(), info)).collect()
+        } else {
+            let entries = self.entries_at_once(generation, doc_ids)?;
+            entries.into_iter().map(|(doc_id, entry)| (doc_id, entry.info)).collect()
+        };
+        Ok(doc_ids.iter().map(|doc_id| infos.get(*doc_id).cloned()).collect())
     }
 
     pub(super) fn read_document(
@@ -413,6 +420,26 @@ impl RemoteStore {
             }
         }
         Ok(Vec::new())
+    }
+
+    pub(super) fn read_origins(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<Origin>>, StoreError> {
+        let live = self.live(generation)?;
+        let marks = self.database.marks(generation, Which::Chunks(ids))?;
+        let origin = |mark: Mark| {
+            let kind = match &*live {
+                Live::Everything => DocumentKind::Prose,
+                Live::Versions(versions) => {
+                    versions.get(&mark.doc_id).filter(|live| live.version == mark.version)?.kind
+                }
+            };
+            Some((mark.id, Origin { doc_id: mark.doc_id, kind }))
+        };
+        let origins: HashMap<ChunkId, Origin> = marks.into_iter().filter_map(origin).collect();
+        Ok(ids.iter().map(|id| origins.get(id).cloned()).collect())
     }
 
     pub(super) fn read_codes(

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::bits::Bits;
 use super::disk::Disk;
-use super::symbols::Symbols;
+use super::keyed::hash;
 use super::{Row, SearchIndex};
 use crate::error::StoreError;
 use crate::filter::{Facts, Field, Fields, Filter, Got, Test, Wanted};
@@ -64,8 +64,11 @@ impl Decided {
         filter: &Filter,
         decide: impl FnOnce() -> Result<Selection, StoreError>,
     ) -> Result<Arc<Selection>, StoreError> {
-        // Without texts and records, deciding is quick.
-        if filter.is_quick_but_for_words() && filter.of_words().is_empty() {
+        // Few rows name a symbol.
+        if filter.needed_symbols().is_some()
+            && filter.is_quick_but_for_words()
+            && filter.of_words().is_empty()
+        {
             return decide().map(Arc::new);
         }
         if let Some((_, known)) = self.0.lock().iter().find(|(known, _)| known == filter) {
@@ -127,8 +130,9 @@ impl SearchIndex {
             return Ok(Selection::of(rows));
         }
         if let Some(needed) = filter.needed_symbols() {
-            let symbols = self.symbols.get_or_init(|| Symbols::of(&self.rows, &self.facts));
-            rows = rows.and(&symbols.naming(&needed, self.rows.len()));
+            let symbols = self.symbols.get_or_init(|| self.by_symbol());
+            let found = needed.iter().flat_map(|symbol| symbols.having(hash(symbol), self.rows.len()));
+            rows = rows.and(&Bits::of(found, self.rows.len()));
         }
         // Words may need texts: of as few rows as possible.
         let mut words = Vec::new();

@@ -3,6 +3,7 @@
 //! A row has about a hundred terms, whose posting lists lie far apart in memory. So rows are added in batches that are
 //! sorted by term first: adding a million rows term by term took nearly half a minute.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::disk::{Disk, DiskPart};
@@ -23,6 +24,13 @@ pub(super) struct Words {
     /// Unsorted entries of the rows from `first_new` on: the term, the row's distance from `first_new`, the frequency.
     new: Vec<u64>,
     first_new: u32,
+}
+
+/// Rows whose scores a thread keeps room for, 4 MB: new memory is cleared page by page, which took longer than some searches.
+const MOST_SCORES: usize = 1 << 20;
+
+thread_local! {
+    static SCORES: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
 }
 
 /// Most entries sorted at once, which take 64 MB.
@@ -143,14 +151,20 @@ impl Words {
             }
             return Ok(best(rows.iter().map(|row| *row as usize).zip(scores), |_| true, limit, id));
         }
-        let mut scores = vec![0.0_f32; index.rows.len()];
+        let mut scores = SCORES.take();
+        scores.clear();
+        scores.resize(index.rows.len(), 0.0);
         for (list, idf) in lists {
             cancel::check()?;
             for (row, count) in list.iter() {
                 scores[row as usize] += weight(row, count, idf);
             }
         }
-        Ok(best(scores.into_iter().enumerate(), |row| passing.has(row), limit, id))
+        let best = best(scores.iter().copied().enumerate(), |row| passing.has(row), limit, id);
+        if scores.len() <= MOST_SCORES {
+            SCORES.set(scores);
+        }
+        Ok(best)
     }
 
     /// The lists in memory by ascending term.

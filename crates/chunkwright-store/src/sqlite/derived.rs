@@ -16,7 +16,6 @@ use crate::filter::Filter;
 use crate::generation::Generation;
 use crate::index::disk::Disk;
 use crate::index::{self, Decided, Gone, SearchIndex, SharedIndex, Stamp, Turn};
-use crate::scored::Scored;
 
 /// Columns as of a change of their generation; `None` before they are built.
 #[derive(Debug, Default)]
@@ -40,12 +39,12 @@ impl SqliteStore {
     }
 
     /// Runs `search` over the index of a generation and the rows that pass.
-    pub(super) fn search(
+    pub(super) fn search<T>(
         &self,
         generation: &Generation,
         filter: &Filter,
-        search: impl Fn(&SearchIndex, &index::Selection, &dyn Disk) -> Result<Vec<Scored>, StoreError>,
-    ) -> Result<Vec<Scored>, StoreError> {
+        search: impl Fn(&SearchIndex, &index::Selection, &dyn Disk) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         if !self.index(generation).is_built() {
             // Brings up a store of an earlier version. Without it, the search reads all rows.
             let _ = self.persist_index(generation);

@@ -33,7 +33,7 @@ pub(crate) fn all(chunks: &Chunked<'_>) {
 fn whole(chunks: &Chunked<'_>) {
     let (document, config) = (chunks.document(), chunks.chunker().config());
     let by_lines = document.is_unparsed() && config.fixed_chunk_lines > 0;
-    let is_structural = ["tree", "sections", "recursive"].contains(&config.strategy.as_str());
+    let is_structural = !["window", "lines", "adaptive"].contains(&config.strategy.as_str());
     // The sizes of tokens do not add up, so a block may seem too large by a few.
     if !is_structural || by_lines || config.packing == Packing::Even || config.unit == Unit::Tokens {
         return;

@@ -29,7 +29,6 @@ export const app = (f: Format) => ({
     search: "Search",
     help: "This list",
     close: "Close, or clear a filter",
-    go: "Go to collections, search, try, jobs, log, connect",
     lists: "In lists and the source",
     next: "Next and previous",
     ends: "First and last",

@@ -13,10 +13,14 @@ export const log = (f: Format) => ({
   noMatch: "No entry passes the filter.",
   kind: "Kind",
   everyKind: "Every kind",
-  kinds: { search: "search", fetch: "fetch", outline: "outline", status: "status", index: "index" } as Record<
-    string,
-    string
-  >,
+  kinds: {
+    search: "search",
+    fetch: "fetch",
+    outline: "outline",
+    references: "references",
+    status: "status",
+    index: "index",
+  } as Record<string, string>,
   doors: { http: "HTTP", mcp: "agent" } as Record<string, string>,
   zeroOnly: "Without hits",
   at: "When",

@@ -30,7 +30,6 @@ export const app = (f: Format): Messages["app"] => ({
     search: "搜索",
     help: "打开此列表",
     close: "关闭，或清除筛选",
-    go: "前往集合、搜索、试参数、任务、日志、连接",
     lists: "列表与源文中",
     next: "下一项与上一项",
     ends: "第一项与最后一项",

@@ -11,7 +11,7 @@ export const log = (f: Format): Messages["log"] => ({
   noMatch: "没有符合筛选条件的记录。",
   kind: "类型",
   everyKind: "所有类型",
-  kinds: { search: "搜索", fetch: "读取", outline: "大纲", status: "状态", index: "索引" },
+  kinds: { search: "搜索", fetch: "读取", outline: "大纲", references: "引用", status: "状态", index: "索引" },
   doors: { http: "HTTP", mcp: "智能体" },
   zeroOnly: "无结果",
   at: "时间",

@@ -1,6 +1,6 @@
 // The log of queries, as the API answers it.
 
-export const KINDS = ["search", "fetch", "outline", "status", "index"] as const;
+export const KINDS = ["search", "fetch", "outline", "references", "status", "index"] as const;
 
 export interface Entry {
   /** Later ones have greater numbers. */

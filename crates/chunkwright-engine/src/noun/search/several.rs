@@ -325,24 +325,29 @@ fn described(
     mut hits: Vec<Hit>,
     request: &SearchRequest,
 ) -> Result<Vec<Hit>, Error> {
-    let mut known: HashMap<(String, String), Option<DocumentInfo>> = HashMap::new();
+    let mut infos: HashMap<&str, HashMap<String, DocumentInfo>> = HashMap::new();
+    for snapshot in snapshots {
+        let generation = snapshot.generation();
+        let of = hits.iter().filter(|hit| hit.collection == generation.collection);
+        let mut doc_ids: Vec<&str> = of.map(|hit| hit.record.doc_id.as_str()).collect();
+        doc_ids.sort_unstable();
+        doc_ids.dedup();
+        if doc_ids.is_empty() {
+            continue;
+        }
+        let found = snapshot.store().document_infos(generation, &doc_ids)?.into_iter().flatten();
+        infos.insert(&generation.collection, found.map(|info| (info.doc_id.clone(), info)).collect());
+    }
     let mut related: HashMap<(String, String), Option<RelatedAnswer>> = HashMap::new();
     let of = snapshots.iter().map(|snapshot| (snapshot.generation().collection.as_str(), *snapshot));
     let of: HashMap<&str, &Snapshot> = of.collect();
     let hides_places = snapshots.iter().any(|snapshot| snapshot.engine().hides_places());
     for hit in &mut hits {
-        let info = match known.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let snapshot = of.get(hit.collection.as_str());
-                let read = |of: &&Snapshot| of.store().document_info(of.generation(), &hit.record.doc_id);
-                new.insert(snapshot.map(read).transpose()?.flatten())
-            }
-        };
-        if info.as_ref().is_some_and(DocumentInfo::is_rendered) {
+        let info = infos.get(hit.collection.as_str()).and_then(|of| of.get(&hit.record.doc_id));
+        if info.is_some_and(DocumentInfo::is_rendered) {
             hit.show_rendered();
         }
-        let info = info.as_ref().filter(|_| !hides_places);
+        let info = info.filter(|_| !hides_places);
         hit.metadata = Metadata::new(&hit.record, info, &hit.doc_toc);
         if let Some(snapshot) = of.get(hit.collection.as_str()).filter(|_| request.related > 0) {
             hit.related = match related.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
