@@ -50,7 +50,7 @@ pub(super) struct Choice {
     pub(super) hits: Vec<Hit>,
     /// The chunks above the last chosen one that are not relevant enough.
     pub(super) below: Option<Below>,
-    /// Whether all examined chunks exist: one may have been removed since it was ranked.
+    /// Whether all examined chunks exist, and are of documents as they are now: one may have been replaced since it was ranked.
     pub(super) is_whole: bool,
 }
 
@@ -68,22 +68,28 @@ pub(super) fn chosen(
         let info = store.document_info(generation, &record.doc_id)?;
         Ok(info.is_some_and(|info| file_of(&info).is_some_and(|file| is_missing(&file))))
     };
-    let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
+    let (mut looked_at, mut next) = (0, (options.top_k + options.top_k / 4 + 2).min(order.len()));
+    let mut is_whole = true;
+    let mut here: Vec<(Scored, StoredChunk, Option<f64>)> = Vec::new();
     loop {
         cancel::check()?;
-        let ids: Vec<ChunkId> = order[..looked_at].iter().map(|scored| scored.id).collect();
-        let chunks = store.chunks(generation, &ids)?;
-        let is_whole = chunks.iter().all(Option::is_some);
-        let here = order.iter().zip(chunks);
-        let here: Vec<(Scored, StoredChunk)> = here
+        let is_first = looked_at == 0;
+        let asked = &order[looked_at..next];
+        let chunks = store.chunks(generation, &asked.iter().map(|scored| scored.id).collect::<Vec<_>>())?;
+        is_whole &= chunks.iter().all(Option::is_some);
+        let read = asked.iter().zip(chunks);
+        let read: Vec<(Scored, StoredChunk)> = read
             .filter_map(|(scored, chunk)| Some((*scored, chunk.filter(|chunk| chunk.enabled)?)))
             .collect();
-        let relevance = judge.relevance(&here.iter().map(|(_, chunk)| chunk).collect::<Vec<_>>())?;
+        let relevance = judge.relevance(&read.iter().map(|(_, chunk)| chunk).collect::<Vec<_>>())?;
+        here.extend(read.into_iter().zip(relevance).map(|((scored, chunk), known)| (scored, chunk, known)));
+        looked_at = next;
         let mut hits: Vec<Hit> = Vec::with_capacity(options.top_k);
         let mut below = None;
         let mut seen = Seen::new(options.duplicates);
         let mut of_document: HashMap<String, usize> = HashMap::new();
-        for ((scored, chunk), relevance) in here.into_iter().zip(relevance) {
+        for (scored, chunk, relevance) in &here {
+            let (scored, relevance) = (*scored, *relevance);
             let is_full = hits.len() == options.top_k;
             if let Some(relevance) = relevance.filter(|relevance| Some(*relevance) < judge.least())
                 && !is_kept(scored.id)
@@ -101,7 +107,7 @@ pub(super) fn chosen(
                     && is_gone(&first.record)?
                     && !is_gone(&chunk.record)?
                 {
-                    let shown = hit(Scored { score: first.score, ..scored }, chunk, relevance);
+                    let shown = hit(Scored { score: first.score, ..scored }, chunk.clone(), relevance);
                     first.give_way(shown);
                 } else {
                     first.add_duplicate(&chunk.record);
@@ -118,13 +124,25 @@ pub(super) fn chosen(
             }
             seen.add(saying, hits.len());
             let rank = hits.len() + 1;
-            hits.push(Hit { rank, ..hit(scored, chunk, relevance) });
+            hits.push(Hit { rank, ..hit(scored, chunk.clone(), relevance) });
         }
         if hits.len() == options.top_k || looked_at == order.len() {
+            is_whole &= is_first || are_current(store, generation, &hits)?;
             return Ok(Choice { hits, below, is_whole });
         }
-        looked_at = (4 * looked_at).min(order.len());
+        next = (4 * looked_at).min(order.len());
     }
+}
+
+/// Returns whether no document of these hits was replaced since its chunk was read.
+fn are_current(store: &dyn Store, generation: &Generation, hits: &[Hit]) -> Result<bool, StoreError> {
+    let doc_ids: Vec<&str> = hits.iter().map(|hit| hit.record.doc_id.as_str()).collect();
+    let infos = store.document_infos(generation, &doc_ids)?;
+    let is_current = |(hit, info): (&Hit, Option<DocumentInfo>)| {
+        // Other programs' documents have no hash.
+        info.is_some_and(|info| info.file_hash.is_empty() || info.file_hash == hit.record.file_hash)
+    };
+    Ok(hits.iter().zip(infos).all(is_current))
 }
 
 /// The chunks that are pinned to this query and pass the filter.

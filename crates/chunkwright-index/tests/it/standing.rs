@@ -150,6 +150,7 @@ fn a_document_is_of_one_kind_by_its_format_and_by_each_of_its_chunks() {
         for info in fixture.store.documents(&generation).unwrap() {
             let records = fixture.store.records(&generation, &info.doc_id).unwrap();
             assert!(!records.is_empty(), "{kind}: {}", info.doc_id);
+            assert!(records.iter().all(|record| record.file_hash == info.file_hash), "{kind}");
             let ids: Vec<ChunkId> = records.iter().map(|record| record.chunk_id).collect();
             let origins = fixture.store.origins(&generation, &ids).unwrap();
             for (record, origin) in records.iter().zip(origins) {
