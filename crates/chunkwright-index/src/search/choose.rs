@@ -54,8 +54,8 @@ pub(super) struct Choice {
     pub(super) is_whole: bool,
 }
 
-/// The first `top_k` of `order` that exist, in one snapshot, and are relevant enough or kept anyway, within the options'
-/// limits on hits per document and duplicates. `hit` makes a hit of a chunk, whose rank and duplicates are set here.
+/// The first `top_k` of `order` that exist and are relevant enough or kept anyway, within the options' limits on hits per
+/// document and duplicates. `hit` makes a hit of a chunk, whose rank and duplicates are set here.
 pub(super) fn chosen(
     (store, generation): (&dyn Store, &Generation),
     order: &[Scored],

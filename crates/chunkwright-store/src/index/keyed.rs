@@ -25,7 +25,8 @@ impl Keyed {
     /// The keys of `rows` rows.
     fn of(entries: impl Iterator<Item = (u32, u32)>, rows: usize) -> Self {
         let mut entries: Vec<_> = entries.collect();
-        entries.sort_unstable();
+        // Stable, so that the rows of a key stay in order.
+        radsort::sort_by_key(&mut entries, |(key, _)| *key);
         entries.shrink_to_fit();
         Self { entries, known: rows }
     }
