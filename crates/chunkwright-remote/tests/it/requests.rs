@@ -86,7 +86,8 @@ fn a_page_of_a_server_takes_as_many_requests_wherever_it_is_and_however_many_doc
             };
             passing_over(1);
             assert_eq!(passing_over(5), passing_over(listed - 10), "{url}");
-            assert!(most_before.is_none_or(|before| before == most), "{url} {most} {most_before:?}");
+            // The first pages may also prepare statements.
+            assert!(most_before.is_none_or(|before| before >= most), "{url} {most} {most_before:?}");
             most_before = Some(most);
         }
     });
