@@ -266,7 +266,10 @@ impl State {
         let arguments = [&["search", "--mode", mode][..], &all, &["--", query]].concat();
         let answer = program.run(&arguments)?.expect(&[0, 1])?;
         let hits = rows(&answer)?;
-        Ok(hits.iter().map(|hit| (string(hit, "chunk_id"), string(hit, "text"))).collect())
+        // A text that is rendered, or written by hand for one that is, is the hit's content.
+        let text = |hit| Some(string(hit, "text")).filter(|text| !text.is_empty());
+        let text = |hit| text(hit).unwrap_or_else(|| string(hit, "content"));
+        Ok(hits.iter().map(|hit| (string(hit, "chunk_id"), text(hit))).collect())
     }
 
     /// The changes made by hand, in order.
