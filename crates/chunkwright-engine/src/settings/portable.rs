@@ -71,7 +71,7 @@ mod tests {
             assert!(is_cutting || known.contains(&key.name), "`{}` has no value in `others`", key.name);
         }
         for own in OWN {
-            assert!(known.contains(&own.name), "`{}` is no key", own.name);
+            assert!(known.contains(&own.name), "`{}` is not a key of `others`", own.name);
         }
     }
 

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Row, SearchIndex};
 use crate::document::{DocumentKind, Origin};
 
-/// Rows that are looked at one by one, beside a share of those that are known, before all are looked through again.
+/// Most unknown rows, beside a share of the known ones, that are looked at one by one before the keys of all are made again.
 const UNKNOWN: usize = 1_024;
 const SHARE: usize = 16;
 
