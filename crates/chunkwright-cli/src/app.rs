@@ -40,6 +40,9 @@ pub(crate) struct Cli {
 }
 
 const AFTER_HELP: &str = "\
+`chunkwright help COMMAND` describes every option of a command, and `chunkwright help SUBJECT` one \
+subject: `cutting`, `filters`, `searching` and others.
+
 Configuration, lowest first: the preset, the nearest `chunkwright.toml` upward from the working \
 directory, CHUNKWRIGHT_* in the environment, flags. `chunkwright config show` prints every value and \
 where it came from.

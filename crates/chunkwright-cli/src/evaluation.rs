@@ -26,7 +26,7 @@ pub(crate) struct EvaluationFlags {
     #[command(flatten)]
     pub(crate) threads: ThreadFlags,
     /// Limits to try instead of those of the presets, in their unit, such as 180,200,220; other sizes follow
-    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Cutting")]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Measuring")]
     pub(crate) sizes: Vec<usize>,
     #[command(flatten)]
     pub(crate) embedder: EmbedderFlags,

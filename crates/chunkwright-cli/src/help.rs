@@ -3,6 +3,9 @@
 //! `--help` shows what a command does, and one line per option. Rarely needed settings are hidden there (see `keys.rs`)
 //! and counted at the end, so that it fits on a page or two.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
@@ -51,18 +54,28 @@ pub(crate) fn shaped(command: Command) -> Command {
 }
 
 /// What `help SUBJECT` prints: of `filters`, how they are written; of a title above options, such as `cutting`, all
-/// options below it, from the command that has most of them. `None` if the subject is neither.
-pub(crate) fn of_subject(command: &Command, subject: &str) -> Option<StyledStr> {
+/// options below it, from the first command that has most of them. A sentence that names all subjects if it is neither.
+pub(crate) fn of_subject(command: &Command, subject: &str) -> Result<StyledStr, String> {
     if subject == "filters" {
-        return Some(FILTERS.into());
+        return Ok(FILTERS.into());
     }
     let is_of = |arg: &Arg| arg.get_help_heading().is_some_and(|title| title.to_lowercase() == subject);
-    let most =
-        command.get_subcommands().max_by_key(|it| it.get_arguments().filter(|arg| is_of(arg)).count())?;
-    most.get_arguments().any(is_of).then(|| {
-        let only = most.clone().mut_args(|arg| if is_of(&arg) { arg } else { arg.hide(true) });
-        only.disable_help_flag(true).help_template("{options}\n").render_long_help()
-    })
+    let options = |it: &&Command| it.get_arguments().filter(|arg| is_of(arg)).count();
+    match command.get_subcommands().min_by_key(|it| Reverse(options(it))).filter(|it| options(it) > 0) {
+        Some(most) => {
+            let only = most.clone().mut_args(|arg| if is_of(&arg) { arg } else { arg.hide(true) });
+            Ok(only.disable_help_flag(true).help_template("{options}\n").render_long_help())
+        }
+        None => Err(format!("`{subject}` is neither a command nor a subject; {}", subjects(command))),
+    }
+}
+
+/// A sentence with every subject of `help SUBJECT`: titles above options of a command that are one word, and `filters`.
+fn subjects(command: &Command) -> String {
+    let titles = command.get_subcommands().flat_map(Command::get_arguments).filter_map(Arg::get_help_heading);
+    let words = titles.filter(|title| !title.contains(' ') && *title != "Arguments").map(str::to_lowercase);
+    let known: BTreeSet<String> = words.chain(["filters".to_owned()]).collect();
+    format!("subjects are {}", known.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// A command whose `--help` shows its description and the number of hidden settings. `words` is the command that prints
@@ -175,7 +188,12 @@ mod tests {
         }
         assert!(!cutting.contains("--output") && !cutting.contains("--quiet"), "{cutting}");
         assert!(of_subject(&Cli::command(), "filters").unwrap().to_string().contains("--filter"));
-        assert!(of_subject(&Cli::command(), "lamps").is_none());
+        assert!(cutting.trim_start().starts_with("-p, --preset"), "{cutting}");
+        let said = of_subject(&Cli::command(), "lamps").unwrap_err();
+        assert!(said.contains("`lamps`") && said.contains("cutting, expansion, filters"), "{said}");
+        for subject in said.split("are ").nth(1).unwrap().split(", ") {
+            assert!(of_subject(&Cli::command(), subject).is_ok(), "{subject}");
+        }
     }
 
     #[test]

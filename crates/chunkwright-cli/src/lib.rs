@@ -85,15 +85,16 @@ pub fn run(arguments: &[OsString]) -> u8 {
         Err(error)
             if error.kind() == ErrorKind::InvalidSubcommand
                 && let [_, help, subject] = arguments
-                && help == "help"
-                && let Some(text) = help::of_subject(&Cli::command(), &subject.to_string_lossy()) =>
+                && help == "help" =>
         {
-            writeln!(anstream::stdout(), "{}", text.ansi()).map_err(Into::into).map(|()| Outcome::Success)
+            help::of_subject(&Cli::command(), &subject.to_string_lossy())
+                .map_err(|said| anyhow!(said))
+                .and_then(|text| printed(writeln!(anstream::stdout(), "{}", text.ansi())))
+                .map(|()| Outcome::Success)
         }
-        // Help and version texts are results too: a failure to print them is reported.
-        Err(error) => match error.print().and_then(|()| io::stdout().flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-            _ => return u8::try_from(error.exit_code()).unwrap_or(2),
+        Err(error) => match printed(error.print().and_then(|()| io::stdout().flush())) {
+            Err(error) => Err(error),
+            Ok(()) => return u8::try_from(error.exit_code()).unwrap_or(2),
         },
     };
     match ended {
@@ -111,6 +112,14 @@ pub fn run(arguments: &[OsString]) -> u8 {
             let code = error.downcast_ref::<chunkwright_engine::Error>().map(chunkwright_engine::Error::code);
             code.map_or(2, |code| code.exit)
         }
+    }
+}
+
+/// What became of printing a help text, which is a result too: a failure is reported, unless the reader has gone.
+fn printed(written: io::Result<()>) -> Result<()> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
     }
 }
 
