@@ -8,6 +8,7 @@ pub(crate) mod models;
 pub(crate) mod observe;
 #[cfg_attr(not(unix), path = "core/owner/none.rs")]
 pub(crate) mod owner;
+pub(crate) mod scripts;
 pub(crate) mod state_file;
 pub(crate) mod turns;
 pub(crate) mod watching;

@@ -23,6 +23,7 @@ mod boundary;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
+mod glossary;
 pub mod joined;
 pub mod paths;
 mod pipeline;
@@ -30,6 +31,7 @@ pub mod prefix;
 pub mod query;
 pub mod related;
 pub mod report;
+mod script;
 pub mod search;
 mod settle;
 mod stores;
@@ -49,6 +51,7 @@ pub use expand::{
 };
 pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, Rendering, chunk_id, fetch};
 pub use fuse::Fusion;
+pub use glossary::in_words_of;
 pub use joined::{joined_id, resolve_joined};
 pub use paths::{OtherPath, has_unproven_paths, known_paths};
 pub use pipeline::{
@@ -61,6 +64,7 @@ pub use related::{Related, Siblings, related, siblings};
 pub use report::{
     Away, Dominant, Failure, IndexReport, Moved, Nuls, Omitted, Renamed, TokensByKind, WhyAway,
 };
+pub use script::Script;
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
     NameRanking, Named, QueryWords, Ranked, Role, SearchError, SearchOptions, Stage, StageWatch, Standing,

@@ -16,6 +16,7 @@ mod standing;
 
 use crate::fuse::Fusion;
 use crate::query::QueryError;
+use crate::script::Script;
 use chunkwright_store::bm25::term_id;
 use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
@@ -24,6 +25,7 @@ pub use names::{Named, Role, SymbolPlace, SymbolPlaces, symbol_places};
 use rank::{Asked, ask, place, places};
 pub use rank::{Ranked, rank};
 pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords, WEAK, WordMatch};
+pub(crate) use relevance::{FUNCTION_CHARACTERS, is_function_word};
 pub use standing::{Standing, Stands};
 
 use choose::{Choice, chosen, pinned, rerank};
@@ -56,6 +58,9 @@ pub struct SearchOptions {
     /// Whether what a name in the query means ranks first: the definition of an identifier, the section of a title; and
     /// whether tests, examples, copies and change logs rank behind source and documentation.
     pub names: NameRanking,
+    /// The script of the documents, if the query is in another language: words of it that are known in theirs are looked
+    /// for in both.
+    pub translate: Option<Script>,
 }
 
 /// Whether what a name in the query means ranks before what mentions it.
@@ -152,6 +157,9 @@ pub struct Answer {
     /// Why the dense stage, or the sparse one alone, did not run although it was asked for; none if all ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
+    /// The script of the language into which words of the query were translated; none if they were not.
+    #[serde(skip)]
+    pub translated: Option<Script>,
     /// Whether a reranker put the best in its order.
     pub rerank_used: bool,
     /// Why it did not although there is one; the order is that of the stages then.
@@ -374,6 +382,7 @@ impl Default for SearchOptions {
             duplicates: Duplicates::default(),
             min_relevance: Some(0.0),
             names: NameRanking::First,
+            translate: None,
         }
     }
 }
@@ -502,6 +511,7 @@ fn attempt(
         hits,
         mode: ranked.mode(),
         degraded: ranked.degraded,
+        translated: options.translate,
         rerank_used,
         rerank_error,
         min_relevance: judge.least(),

@@ -28,6 +28,7 @@ use crate::core::figures::KnownFigures;
 use crate::core::models;
 use crate::core::observe::{self, Observer, Stages, Teller};
 use crate::core::owner::{Listener, Owner};
+use crate::core::scripts::KnownScripts;
 use crate::core::turns::{Turn, Turns};
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
@@ -93,6 +94,8 @@ struct Shared {
     teller: Teller,
     /// Cached metrics of chunks.
     figures: KnownFigures,
+    /// Cached scripts of documents.
+    scripts: KnownScripts,
     /// The documents that searches found.
     asked: Asked,
 }
@@ -201,6 +204,10 @@ impl Engine {
     }
 
     /// Cached metrics of chunks.
+    pub(crate) fn scripts(&self) -> &KnownScripts {
+        &self.inner.shared.scripts
+    }
+
     pub(crate) fn figures(&self) -> &KnownFigures {
         &self.inner.shared.figures
     }

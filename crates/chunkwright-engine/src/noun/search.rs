@@ -11,13 +11,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Below, Explained, ListRequest, Mode, Models, OtherPath, Query, SearchError, check_query,
-    chunk_id, explain, has_unproven_paths, known_paths, parse_query, search, search_all_versions,
+    Answer, Below, Explained, ListRequest, Mode, Models, OtherPath, Query, SearchError, SearchOptions,
+    Verdict, check_query, chunk_id, explain, has_unproven_paths, known_paths, parse_query, search,
+    search_all_versions,
 };
 use chunkwright_models::Embedder;
 
 use crate::error::{Code, Error};
 use crate::notice::{Notice, NoticeCode};
+use crate::noun::search::languages::in_turn;
 use crate::noun::snapshot::Snapshot;
 use crate::noun::vectors::{Coverage, behind};
 use crate::request::search::options::SearchRequest;
@@ -91,14 +93,14 @@ impl Snapshot {
         let (store, generation) = (self.store(), self.generation());
         let missing = self.missing()?;
         let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), watch, missing };
-        let run = |words: &str, filter| {
-            let options = request.options(filter, top_k);
+        let run_as = |words: &str, options: SearchOptions| {
             if request.all_versions {
                 search_all_versions(store, &generation.collection, models, words, &options)
             } else {
                 search(store, generation, models, words, &options)
             }
         };
+        let run = |words: &str, filter| run_as(words, request.options(filter, top_k));
         let mut notices = Vec::new();
         let mut answer = run(&query.words, query.strict())?;
         if answer.hits.is_empty() || has_unproven_paths(&query.filter) {
@@ -114,6 +116,10 @@ impl Snapshot {
             if !answer.hits.is_empty() {
                 notices.push(notice_of_phrases(&query.phrases));
             }
+        }
+        if let Some(into) = self.translates(&query.words, &answer)? {
+            let options = self.translating(into, request.options(query.strict(), top_k));
+            answer = in_turn(run_as(&query.words, options)?, answer, request.per_document, top_k);
         }
         if answer.hits.is_empty() && !query.filter.is_empty() && notices.is_empty() {
             notices.extend(self.notice_of_filter(&query)?);
@@ -159,10 +165,24 @@ impl Snapshot {
         };
         let (store, generation) = (self.store(), self.generation());
         let chunk = chunk_id(store, generation, chunk)?;
-        let explain = |filter| {
-            let options = request.options(filter, request.top_k);
+        let explain = |options: SearchOptions| {
             self.engine().stoppable(|| Ok(explain(store, generation, models, &query.words, &options, chunk)?))
         };
+        let answer = self.find(request, request.top_k)?.0;
+        if let Some(into) = answer.translated {
+            let options = self.translating(into, request.options(query.strict(), request.top_k));
+            let explained = explain(options)?;
+            // The hits are those of two searches in turn.
+            let verdict = match answer.hits.iter().find(|hit| hit.record.chunk_id == chunk) {
+                Some(hit) => Verdict::Found { rank: hit.rank },
+                None if matches!(explained.verdict, Verdict::Found { .. }) => {
+                    Verdict::Outranked { top_k: request.top_k }
+                }
+                None => explained.verdict,
+            };
+            return Ok(Explained { verdict, ..explained });
+        }
+        let explain = |filter| explain(request.options(filter, request.top_k));
         let explained = explain(query.strict())?;
         // Where no chunk has the phrases, the answer is that of their words.
         let has_hits = explained.needed.is_some() || query.phrases.is_empty();

@@ -151,6 +151,7 @@ impl SearchRequest {
             duplicates: self.duplicates,
             min_relevance: self.min_relevance,
             names: self.names,
+            translate: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use chunkwright::{TokenCounter, Words};
 use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{
     Access, Builder, Engine, Error, Expand, ExpandRequest, Filter, Found, FoundPassage, GenerationSpec, Hit,
-    IndexRequest, Mode, NewSource, NoticeCode, SearchAnswer, SearchRequest,
+    IndexRequest, Mode, NewSource, NoticeCode, SearchAnswer, SearchRequest, Verdict,
 };
 use chunkwright_index::{MemoryStore, Store, analysis};
 use chunkwright_models::{
@@ -574,4 +574,69 @@ fn of_a_page_in_several_languages_only_the_best_is_a_hit_on_request() {
     let paged: Vec<_> = hits(&one).iter().chain(hits(&two)).map(|hit| hit.record.chunk_id).collect();
     let together: Vec<_> = hits(&answer).iter().take(4).map(|hit| hit.record.chunk_id).collect();
     assert_eq!(paged, together);
+}
+
+#[test]
+fn a_question_in_another_language_is_asked_in_the_words_of_the_documents() {
+    let shelf = three();
+    let engine = shelf.engine(None);
+    let questions = [
+        ("english", "how many requests does the server accept", "forty"),
+        ("中文", "服务器最多接受多少请求", "四十"),
+        ("русский", "сколько запросов принимает сервер", "сорок"),
+    ];
+    for (own, question, _) in questions {
+        for (collection, _, answer) in questions {
+            for mode in [Mode::Hybrid, Mode::Lexical] {
+                let request = SearchRequest { mode, ..of(&[collection], question) };
+                let found = engine.search(&request).unwrap();
+                let first = &hits(&found)[0].record;
+                assert!(first.content.contains(answer), "{question} in {collection}: {}", first.content);
+                let is_said = codes(&found).contains(&NoticeCode::OtherLanguage);
+                assert_eq!(
+                    is_said,
+                    own != collection && mode == Mode::Hybrid,
+                    "{question}: {:?}",
+                    found.notices
+                );
+                // Pages follow one another, and each hit is explained as it was found.
+                let snapshot = engine.collection(collection).snapshot().unwrap();
+                for (at, hit) in hits(&found).iter().enumerate() {
+                    let one =
+                        engine.search(&SearchRequest { top_k: 1, offset: at, ..request.clone() }).unwrap();
+                    assert_eq!(
+                        hits(&one)[0].record.chunk_id,
+                        hit.record.chunk_id,
+                        "{question} in {collection}"
+                    );
+                    let why = snapshot.explain_search(&request, &hit.record.chunk_id.to_string()).unwrap();
+                    assert_eq!(why.verdict, Verdict::Found { rank: at + 1 }, "{question} in {collection}");
+                }
+            }
+        }
+    }
+    let said = engine.search(&of(&["english"], questions[1].1)).unwrap().notices;
+    assert!(said[0].message.contains("asked for `server accept request` too"), "{said:?}");
+}
+
+#[test]
+fn a_question_is_asked_as_it_is_where_documents_are_in_its_language_too_or_it_consists_of_names() {
+    let shelf = Shelf::new();
+    shelf.put("both", None, &[("en.md", ENGLISH), ("zh.md", CHINESE)]);
+    shelf.put("中文", None, &[("api.md", CHINESE)]);
+    let engine = shelf.engine(None);
+    for (collection, query) in [
+        ("both", "服务器最多接受多少请求"),
+        ("both", "сколько запросов"),
+        ("中文", "kubectl"),
+        ("中文", ".eslintrc extends"),
+    ] {
+        let found = engine.search(&of(&[collection], query)).unwrap();
+        let is_said = found.notices.iter().any(|notice| notice.message.contains("asked for"));
+        assert_eq!(is_said, query.starts_with("ско"), "{query}: {:?}", found.notices);
+    }
+    // What is added is seen.
+    shelf.put("中文", None, &[("en.md", ENGLISH)]);
+    let found = engine.search(&of(&["中文"], "how many requests does the server accept")).unwrap();
+    assert!(!codes(&found).contains(&NoticeCode::OtherLanguage), "{:?}", found.notices);
 }

@@ -13,6 +13,7 @@ use super::relevance::{QueryTerm, QueryWords};
 use super::standing::{Standings, Stands, Subject};
 use super::{Mode, NameRanking, SearchError, SearchOptions, Stage, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
+use crate::glossary::{in_words_of, translated};
 use crate::query::check_query;
 use chunkwright_store::analysis::{self, TermKind};
 use chunkwright_store::bm25::{TermField, TermId, query_ids, term_id};
@@ -188,7 +189,16 @@ pub(super) fn ask<'q>(
     check_query(query)?;
     let mut found = Vec::new();
     analysis::analyze(query, &mut |term| found.push(QueryTerm::from(term)));
-    let words = QueryWords::of_terms(query, &found);
+    let mut words = QueryWords::of_terms(query, &found);
+    let known = options.translate.map(|into| translated(query, into)).unwrap_or_default();
+    if !known.is_empty() {
+        words.translate(&known);
+        for (it, form) in known.iter().flat_map(|it| it.forms.iter().map(move |form| (it, form))) {
+            analysis::analyze(form, &mut |term| {
+                found.push(QueryTerm { range: it.range.clone(), ..QueryTerm::from(term) });
+            });
+        }
+    }
     let in_names = names(&found);
     let mut terms: Vec<String> = found.into_iter().map(|term| term.text).collect();
     let ids = query_ids(&terms);
@@ -199,7 +209,12 @@ pub(super) fn ask<'q>(
         Asked { query, terms, ids, fields, words, vectors: None, degraded: None, dense_share: 0.0 };
     if options.mode != Mode::Lexical {
         asked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
-        match query_vectors(generation, embedder, query) {
+        // A model that reads one language reads what is known of the question in it.
+        let in_words =
+            options.translate.filter(|_| asked.dense_share < 1.0).and_then(|into| in_words_of(query, into));
+        let read = in_words.as_deref().unwrap_or(query);
+        asked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(read));
+        match query_vectors(generation, embedder, read) {
             Ok((embedding, failed)) => {
                 asked.vectors = Some((embedding, failed.map(|error| error.to_string())));
             }

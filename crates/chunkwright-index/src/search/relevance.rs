@@ -32,6 +32,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::glossary::Translated;
+use crate::script::Script;
 use chunkwright_models::rarity;
 use chunkwright_store::analysis::{self, Term, TermKind};
 use chunkwright_store::bm25::{TermCounts, TermId, term_id};
@@ -122,44 +124,21 @@ pub(super) const FUNCTION_WORDS: &str = "a about after all also an and any are a
     этом этот эту я";
 
 /// Characters of Chinese function words: a pair of characters that contains one counts as a function word.
-const FUNCTION_CHARACTERS: &str = "的了是在和与或有也不这那什么怎哪谁何为被把从到对于以及其之吗呢吧着过个们你我他她它您将就都而且但如可能会要用些多少几时";
+pub(crate) const FUNCTION_CHARACTERS: &str = "的了是在和与或有也不这那什么怎哪谁何为被把从到对于以及其之吗呢吧着过个们你我他她它您将就都而且但如可能会要用些多少几时";
 
 static FUNCTION_TERMS: LazyLock<HashSet<TermId>> =
     LazyLock::new(|| analysis::terms(FUNCTION_WORDS).iter().map(|term| term_id(term)).collect());
+
+/// Returns whether a word is one that nearly every text and question has, in English or Russian.
+pub(crate) fn is_function_word(word: &str) -> bool {
+    analysis::whole(word).is_some_and(|term| FUNCTION_TERMS.contains(&term_id(&term)))
+}
 
 /// The words of a query.
 #[derive(Clone, Debug)]
 pub struct QueryWords {
     words: Vec<Word>,
     script: Option<Script>,
-}
-
-/// Groups of scripts: words can match within a group only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Script {
-    Latin,
-    Cyrillic,
-    /// Written without spaces.
-    Unspaced,
-    Other,
-}
-
-impl Script {
-    /// The script of most letters, where a character of an unspaced script counts as three; `None` for a text without
-    /// letters.
-    fn of(text: &str) -> Option<Self> {
-        let mut counts = [(0_u32, Self::Latin), (0, Self::Cyrillic), (0, Self::Unspaced), (0, Self::Other)];
-        for letter in text.chars().filter(|c| c.is_alphabetic()) {
-            let (at, weight) = match letter {
-                '\0'..='\u{024F}' => (0, 1),
-                '\u{0400}'..='\u{052F}' => (1, 1),
-                c if analysis::is_unspaced(c) => (2, 3),
-                _ => (3, 1),
-            };
-            counts[at].0 += weight;
-        }
-        counts.into_iter().max().filter(|(count, _)| *count > 0).map(|(_, script)| script)
-    }
 }
 
 /// A word of a query: a term, or an identifier with its parts, or a pair of characters.
@@ -177,6 +156,8 @@ struct Word {
     parts: Vec<(TermId, usize)>,
     /// Its letters and digits in lower case, if it is an identifier or may be misspelt.
     letters: String,
+    /// The terms of each of its forms in the language of the documents, if it is a word of another one.
+    forms: Vec<Vec<TermId>>,
     /// How rare it is.
     rarity: f64,
     is_function: bool,
@@ -263,6 +244,7 @@ impl QueryWords {
                             wholes,
                             parts,
                             letters,
+                            forms: Vec::new(),
                             rarity,
                             is_function: false,
                         });
@@ -288,20 +270,59 @@ impl QueryWords {
                 wholes,
                 parts,
                 letters,
+                forms: Vec::new(),
                 rarity,
                 is_function,
             });
         }
         let mut seen = HashSet::new();
         words.retain(|word| seen.insert(*word.wholes.first().unwrap_or(&word.parts[0].0)));
-        Self { words, script: Script::of(query) }
+        Self { words, script: Script::of(query, 0.0) }
+    }
+
+    /// Looks for words that are known in another language by their forms in it as well. What is left of a question
+    /// without spaces counts as words of two characters, which do not overlap.
+    pub(super) fn translate(&mut self, known: &[Translated]) {
+        let is_in =
+            |word: &Word, range: &Range<usize>| word.range.start < range.end && range.start < word.range.end;
+        let (own, mut rest): (Vec<Word>, Vec<Word>) = std::mem::take(&mut self.words)
+            .into_iter()
+            .partition(|word| known.iter().any(|it| is_in(word, &it.range)));
+        let mut end = 0;
+        rest.retain(|word| {
+            let is_apart = word.is_function || word.range.start >= end;
+            if is_apart && !word.is_function {
+                end = word.range.end;
+            }
+            is_apart
+        });
+        let translated = known.iter().map(|it| {
+            let terms: Vec<Vec<String>> = it.forms.iter().map(|form| analysis::terms(form)).collect();
+            let mut forms: Vec<Vec<TermId>> =
+                terms.iter().map(|form| form.iter().map(|term| term_id(term)).collect()).collect();
+            let as_asked = own.iter().filter(|word| is_in(word, &it.range));
+            forms.push(as_asked.flat_map(|word| word.parts.iter().map(|(term, _)| *term)).collect());
+            forms.retain(|form| !form.is_empty());
+            Word {
+                is_whole: false,
+                parts_share: 0.0,
+                range: it.range.clone(),
+                wholes: Vec::new(),
+                parts: Vec::new(),
+                letters: String::new(),
+                forms,
+                rarity: terms[0].iter().map(|term| rarity(term)).sum(),
+                is_function: false,
+            }
+        });
+        self.words = rest.into_iter().chain(translated).collect();
     }
 
     /// Returns whether it has function words, as questions do, and `text` is in another script, so that coverage means
     /// nothing.
     pub fn is_question_across(&self, text: &str) -> bool {
         let has_function_word = self.words.iter().any(|word| word.is_function);
-        has_function_word && self.script.zip(Script::of(text)).is_some_and(|(query, text)| query != text)
+        has_function_word && self.script.zip(Script::of(text, 0.0)).is_some_and(|(query, text)| query != text)
     }
 
     /// How the words and a text match that is found by `terms`.
@@ -322,6 +343,13 @@ impl QueryWords {
 impl Word {
     /// The share of the word that a text has, from 0 to 1, and how often.
     fn found_in(&self, text: &Text<'_>) -> (f64, u32) {
+        if !self.forms.is_empty() {
+            return self
+                .forms
+                .iter()
+                .map(|form| text.share_of(form))
+                .fold((0.0, 0), |a, b| if b > a { b } else { a });
+        }
         let is_one = !self.is_whole;
         let own = self.parts.first().filter(|_| is_one).map(|(part, _)| part);
         let count =
@@ -345,6 +373,12 @@ impl Word {
 }
 
 impl Text<'_> {
+    /// The share of some terms that is there, and how often the rarest of them is.
+    fn share_of(&self, terms: &[TermId]) -> (f64, u32) {
+        let counts = || terms.iter().map(|term| self.terms.count(*term)).filter(|count| *count > 0);
+        (counts().count() as f64 / terms.len() as f64, counts().min().unwrap_or(0))
+    }
+
     /// Returns whether an identifier is there, however its parts are joined: `parseHeader` as `parse_header`.
     fn has_squeezed(&self, letters: &str) -> bool {
         self.squeezed.get_or_init(|| squeezed(self.content)).contains(letters)

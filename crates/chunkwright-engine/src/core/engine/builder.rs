@@ -19,6 +19,7 @@ use crate::core::figures::KnownFigures;
 use crate::core::models;
 use crate::core::observe::Teller;
 use crate::core::owner::Owner;
+use crate::core::scripts::KnownScripts;
 use crate::core::turns::Turns;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
@@ -195,6 +196,7 @@ impl Builder {
             listener: Mutex::default(),
             teller,
             figures: KnownFigures::default(),
+            scripts: KnownScripts::default(),
             asked: Asked::default(),
         });
         let engine = Engine::on(shared, settings, cancel);

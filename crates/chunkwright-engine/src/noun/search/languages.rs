@@ -1,71 +1,140 @@
 //! Questions in another language than the documents, which words cannot answer.
 
-use chunkwright_index::{Answer, ListRequest};
+use std::collections::{HashMap, HashSet};
+
+use chunkwright::{ChunkId, Record};
+use chunkwright_index::{Answer, Below, DocumentsBehind, Mode, Script, SearchOptions, in_words_of};
 use chunkwright_models::{EMBEDDERS, Languages};
 
+use crate::core::scripts::Scripts;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::snapshot::Snapshot;
 use crate::noun::vectors::{Coverage, languages};
 
-/// Number of chunks whose writing system is that of the documents, where nothing was found.
-const SAMPLE: usize = 20;
+/// Number of documents whose scripts are those of a collection.
+const SAMPLE: usize = 16;
+
+/// A question is in another language than the documents if less than one chunk of so many is in its script.
+const FEW: u64 = 4;
 
 /// A question in Latin letters has at least this many words; fewer may be names, which documents in any language have.
 const LEAST_WORDS: usize = 4;
 
-/// A writing system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Script {
-    Latin,
-    Cyrillic,
-    EastAsian,
-    Other,
+/// Returns whether a query is a question, rather than names.
+fn is_question(query: &str) -> bool {
+    Script::of(query, 0.6) != Some(Script::Latin) || query.split_whitespace().count() >= LEAST_WORDS
 }
 
-impl Script {
-    /// The script of most letters of a text, which has more than `least` of them; `None` if there is no such script.
-    fn of(text: &str, least: f64) -> Option<Self> {
-        let mut counts = [0_u32; 4];
-        for letter in text.chars().filter(|c| c.is_alphabetic()) {
-            let (script, weight) = match letter {
-                ..='\u{024F}' => (Self::Latin, 1),
-                '\u{0400}'..='\u{052F}' => (Self::Cyrillic, 1),
-                // A character is a syllable or half a word.
-                '\u{2E80}'.. => (Self::EastAsian, 3),
-                _ => (Self::Other, 1),
-            };
-            counts[script as usize] += weight;
-        }
-        let least = f64::from(counts.iter().sum::<u32>()) * least;
-        let all = [Self::Latin, Self::Cyrillic, Self::EastAsian, Self::Other];
-        all.into_iter().find(|script| f64::from(counts[*script as usize]) > least)
+/// The script of a chunk: that of its document's prose, or of its text where the document has none.
+fn script(record: &Record) -> Option<Script> {
+    match record.prose_language.as_deref() {
+        Some("en") => Some(Script::Latin),
+        Some("ru") => Some(Script::Cyrillic),
+        Some("zh") => Some(Script::Unspaced),
+        _ => Script::of(&record.content, 0.0),
     }
 }
 
-/// Returns whether a query is a question in a script.
-fn is_question(query: &str, script: Script) -> bool {
-    script != Script::Latin || query.split_whitespace().count() >= LEAST_WORDS
+/// The first `top_k` hits of two answers in turn, by rank, each chunk and what says the same once.
+pub(super) fn in_turn(
+    translated: Answer,
+    asked: Answer,
+    per_document: Option<usize>,
+    top_k: usize,
+) -> Answer {
+    let mut known: HashSet<(i64, ChunkId)> = HashSet::new();
+    let mut of_document: HashMap<String, usize> = HashMap::new();
+    let lists = [translated.hits, asked.hits];
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    let mut lists = lists.map(Vec::into_iter);
+    let mut hits: Vec<chunkwright_index::Hit> = Vec::new();
+    for mut hit in (0..longest).flat_map(|_| lists.each_mut().map(Iterator::next)).flatten() {
+        let count = of_document.entry(hit.record.doc_id.clone()).or_default();
+        if hits.len() < top_k
+            && per_document.is_none_or(|most| *count < most)
+            && known.insert((hit.generation, hit.record.chunk_id))
+        {
+            *count += 1;
+            known.extend(hit.duplicates.iter().map(|id| (hit.generation, *id)));
+            hit.rank = hits.len() + 1;
+            hits.push(hit);
+        }
+    }
+    Answer {
+        hits,
+        translated: translated.translated,
+        below: Below::sum(translated.below, asked.below),
+        ..asked
+    }
 }
 
 impl Snapshot {
+    /// The script of the documents' language, if the query is in another one and is known in theirs.
+    pub(super) fn translates(&self, query: &str, answer: &Answer) -> Result<Option<Script>, Error> {
+        if !matches!(answer.mode, Mode::Hybrid | Mode::Lexical) {
+            return Ok(None);
+        }
+        let across = self.script_across(query, answer)?;
+        Ok(across.filter(|into| in_words_of(query, *into).is_some()))
+    }
+
+    /// How to search in the words of the documents. A model that reads all languages has read the question itself.
+    pub(super) fn translating(&self, into: Script, options: SearchOptions) -> SearchOptions {
+        let model = self.generation().spec.model.as_ref();
+        let reads_all = model.is_some_and(|model| languages(&model.name) == Languages::All);
+        let mode = if reads_all { Mode::Lexical } else { options.mode };
+        SearchOptions { mode, translate: Some(into), ..options }
+    }
+
+    /// The script of most documents, if the query is in another one that few of them have. What a search found does not
+    /// tell it, except that the best hit is in the language of the query: other pages of the answer find other chunks.
+    fn script_across(&self, query: &str, answer: &Answer) -> Result<Option<Script>, Error> {
+        let Some(asked) = Script::of(query, 0.6) else { return Ok(None) };
+        let best = answer.hits.first().map(|hit| &hit.record);
+        if best.is_some_and(|it| it.prose_language.is_some() && script(it) == Some(asked)) {
+            return Ok(None);
+        }
+        let scripts = self.scripts()?;
+        let all: u64 = scripts.values().sum();
+        let own = scripts.get(&asked).copied().unwrap_or(0);
+        let most =
+            scripts.into_iter().max_by_key(|(script, chunks)| (*chunks, *script)).map(|(script, _)| script);
+        Ok(most.filter(|most| *most != asked && own * FEW < all))
+    }
+
+    /// The number of chunks of prose in each script, in a sample of the documents; of all chunks where there is no prose.
+    fn scripts(&self) -> Result<Scripts, Error> {
+        let (store, generation, known) = (self.store(), self.generation(), self.engine().scripts());
+        let page = |skip| DocumentsBehind { skip, limit: 1, ..DocumentsBehind::default() };
+        let first = store.list_documents(generation, &page(0))?;
+        if let Some(scripts) = known.get(generation, first.total) {
+            return Ok(scripts);
+        }
+        let (mut prose, mut others) = (Scripts::new(), Scripts::new());
+        for at in 0..SAMPLE.min(first.total) {
+            let listed =
+                store.list_documents(generation, &page(at * first.total / SAMPLE.min(first.total)))?;
+            for info in listed.documents {
+                let records = store.records(generation, &info.doc_id)?;
+                let Some(record) = records.get(records.len() / 2) else { continue };
+                let scripts = if record.prose_language.is_some() { &mut prose } else { &mut others };
+                if let Some(script) = script(record) {
+                    *scripts.entry(script).or_default() += u64::from(info.chunks);
+                }
+            }
+        }
+        let scripts = if prose.is_empty() { others } else { prose };
+        known.put(generation, first.total, scripts.clone());
+        Ok(scripts)
+    }
+
     /// A notice where the question is in another language than the documents, and no model was searched that reads both.
     pub(super) fn notice_of_languages(&self, query: &str, answer: &Answer) -> Result<Option<Notice>, Error> {
         let generation = self.generation();
         let model = generation.spec.model.as_ref().filter(|_| answer.degraded.is_none());
-        let Some(script) = Script::of(query, 0.6).filter(|script| is_question(query, *script)) else {
-            return Ok(None);
-        };
-        let texts: Vec<String> = if answer.hits.is_empty() {
-            let request = ListRequest { limit: SAMPLE, ..ListRequest::default() };
-            let listed = self.store().list(generation, &request)?.chunks;
-            listed.into_iter().map(|chunk| chunk.record.content).collect()
-        } else {
-            answer.hits.iter().map(|hit| hit.record.content.clone()).collect()
-        };
-        let scripts: Vec<Script> = texts.iter().filter_map(|text| Script::of(text, 0.5)).collect();
-        let across = scripts.iter().filter(|other| **other != script).count();
-        if across * 2 <= scripts.len() {
+        let asked_for = answer.translated.and_then(|into| in_words_of(query, into));
+        if asked_for.is_none() && (!is_question(query) || self.script_across(query, answer)?.is_none()) {
             return Ok(None);
         }
         let reads_all = model.is_some_and(|model| languages(&model.name) == Languages::All);
@@ -74,25 +143,28 @@ impl Snapshot {
         } else {
             Coverage::of(self.engine(), &generation.collection)?
         };
+        let what = "the question is in another language than the documents";
+        let what = match &asked_for {
+            Some(words) => format!("{what}: asked for `{words}` too"),
+            None => format!("{what}, and words rarely find answers to such"),
+        };
         if reads_all && coverage.is_none() {
-            return Ok(None);
+            return Ok(asked_for.map(|_| Notice::new(NoticeCode::OtherLanguage, what)));
         }
         let mut reading = EMBEDDERS.iter().filter(|info| info.reads == Languages::All);
         let installed = reading.clone().find(|info| self.engine().is_installed(info.name));
-        let what =
-            "the question is in another language than the documents, and words rarely find answers to such";
         let message = match (coverage, installed, reading.next()) {
             (Some(coverage), ..) if languages(&coverage.model) == Languages::All => {
-                format!("{what}; so far, {} % of the chunks have vectors that do", coverage.percent())
+                format!("{what}; so far, {} % of the chunks have vectors that find more", coverage.percent())
             }
             (_, Some(info), _) => {
                 format!(
-                    "{what}; `--embedder {}` adds vectors that do, as `mcp PATH` does by itself",
+                    "{what}; vectors of `--embedder {}` find more, which `mcp PATH` adds by itself",
                     info.name
                 )
             }
             (_, None, Some(info)) => format!(
-                "{what}; `chunkwright models install {}` installs a model whose vectors do",
+                "{what}; `chunkwright models install {}` installs a model whose vectors find more",
                 info.name
             ),
             (_, None, None) => return Ok(None),
@@ -110,11 +182,11 @@ mod tests {
         for (query, script, is_one) in [
             ("how are requests routed?", Script::Latin, true),
             ("Router", Script::Latin, false),
-            ("数据库 pool 怎么连接", Script::EastAsian, true),
+            ("数据库 pool 怎么连接", Script::Unspaced, true),
             ("как подключить базу?", Script::Cyrillic, true),
         ] {
             assert_eq!(Script::of(query, 0.6), Some(script), "{query}");
-            assert_eq!(is_question(query, script), is_one, "{query}");
+            assert_eq!(is_question(query), is_one, "{query}");
         }
         assert_eq!(Script::of("404 != 500", 0.6), None);
         assert_eq!(Script::of("retry request pause 请求 重试 запрос", 0.6), None);

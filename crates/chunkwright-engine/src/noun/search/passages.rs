@@ -71,6 +71,7 @@ fn expanded(
             hits,
             mode: Mode::default(),
             degraded: None,
+            translated: None,
             rerank_used: false,
             rerank_error: None,
             min_relevance: None,

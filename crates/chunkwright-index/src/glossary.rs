@@ -1,0 +1,268 @@
+//! A glossary of software in English, Chinese and Russian: words of a question in the language of the documents.
+//!
+//! Words find nothing where a question is in another language than the documents, and small models match across languages
+//! poorly. Technical words are few, have one meaning each, and are what such questions consist of, so that a table of them
+//! goes far. It is `glossary.tsv`: a concept a line, with its forms in each language, the most usual first.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use chunkwright_store::analysis;
+
+use crate::script::Script;
+use crate::search::{FUNCTION_CHARACTERS, is_function_word};
+
+/// The columns of the table.
+const COLUMNS: [Script; 3] = [Script::Latin, Script::Unspaced, Script::Cyrillic];
+
+/// Most forms by which a word of a question is looked for.
+const MOST_FORMS: usize = 6;
+
+static GLOSSARY: LazyLock<Glossary> = LazyLock::new(|| Glossary::read(include_str!("glossary.tsv")));
+
+/// A word or term of a question in another language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Translated {
+    /// The bytes of the question that it stands for.
+    pub(crate) range: Range<usize>,
+    /// What it is in the other language, the most usual first.
+    pub(crate) forms: Vec<&'static str>,
+}
+
+/// The words and terms of a question that are known in the language of `into`, in order.
+pub(crate) fn translated(question: &str, into: Script) -> Vec<Translated> {
+    GLOSSARY.translated(question, into)
+}
+
+/// A question in the language of `into`: what is known of it, and what it has in that script already, such as names.
+/// `None` if nothing is known of it, or less than half of an English one, which may consist of names.
+pub fn in_words_of(question: &str, into: Script) -> Option<String> {
+    let known = translated(question, into);
+    if known.is_empty() {
+        return None;
+    }
+    if Script::of(question, 0.5) == Some(Script::Latin) {
+        let letters =
+            |ranges: &mut dyn Iterator<Item = Range<usize>>| ranges.map(|range| range.len()).sum::<usize>();
+        let telling = runs(question)
+            .map(|(range, _)| range)
+            .filter(|range| !is_function_word(&question[range.clone()]));
+        if letters(&mut known.iter().map(|it| it.range.clone())) * 2 < letters(&mut telling.into_iter()) {
+            return None;
+        }
+    }
+    let mut words: Vec<(usize, &str)> = known.iter().map(|it| (it.range.start, it.forms[0])).collect();
+    let is_known = |range: &Range<usize>| {
+        known.iter().any(|it| it.range.start < range.end && range.start < it.range.end)
+    };
+    let others = runs(question).filter(|(range, script)| *script == into && !is_known(range));
+    words.extend(others.map(|(range, _)| (range.start, &question[range])));
+    words.sort_by_key(|(start, _)| *start);
+    Some(words.into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" "))
+}
+
+struct Glossary {
+    /// The forms of each concept by column.
+    concepts: Vec<[Vec<&'static str>; 3]>,
+    /// By its key, the concepts that have a form, each with the place of the form: those for which it is the most usual one first.
+    known: HashMap<String, Vec<(usize, usize)>>,
+    /// The longest form, in characters or words.
+    longest: usize,
+}
+
+impl Glossary {
+    fn read(table: &'static str) -> Self {
+        let mut glossary = Self { concepts: Vec::new(), known: HashMap::new(), longest: 0 };
+        for (at, line) in table.lines().enumerate() {
+            let mut columns = line.split('\t').map(|forms| forms.split(", ").collect::<Vec<_>>());
+            let concept: [Vec<&str>; 3] = std::array::from_fn(|_| columns.next().unwrap_or_default());
+            for (script, forms) in COLUMNS.into_iter().zip(&concept) {
+                for (place, form) in forms.iter().enumerate() {
+                    let (key, length) = key(form, script);
+                    glossary.longest = glossary.longest.max(length);
+                    glossary.known.entry(key).or_default().push((place, at));
+                }
+            }
+            glossary.concepts.push(concept);
+        }
+        for meanings in glossary.known.values_mut() {
+            // A meaning with fewer words for it is the narrower one.
+            meanings.sort_by_key(|(place, at)| {
+                (*place, glossary.concepts[*at].iter().map(Vec::len).sum::<usize>(), *at)
+            });
+            meanings.dedup_by_key(|(_, at)| *at);
+        }
+        glossary
+    }
+
+    fn translated(&self, question: &str, into: Script) -> Vec<Translated> {
+        let Some(column) = COLUMNS.iter().position(|script| *script == into) else { return Vec::new() };
+        let mut found = Vec::new();
+        let runs: Vec<(Range<usize>, Script)> =
+            runs(question).filter(|(_, script)| *script != into).collect();
+        let mut words = &runs[..];
+        while let [(first, script), rest @ ..] = words {
+            if *script == Script::Unspaced {
+                self.within(question, first.clone(), column, &mut found);
+                words = rest;
+                continue;
+            }
+            let same = words.iter().take(self.longest).take_while(|(_, other)| other == script).count();
+            let terms: Vec<String> = words[..same]
+                .iter()
+                .map(|(range, _)| analysis::whole(&question[range.clone()]).unwrap_or_default())
+                .collect();
+            let length = (1..=same).rev().find(|length| self.known.contains_key(&terms[..*length].join(" ")));
+            if let Some(length) = length {
+                let range = first.start..words[length - 1].0.end;
+                found.push(self.term(&terms[..length].join(" "), range, column));
+            }
+            words = &words[length.unwrap_or(1)..];
+        }
+        found
+    }
+
+    /// The terms in a run of characters without spaces: at each place the longest, and a single character only between
+    /// what is told from it.
+    fn within(&self, question: &str, run: Range<usize>, column: usize, found: &mut Vec<Translated>) {
+        let ends: Vec<usize> =
+            question[run.clone()].char_indices().map(|(at, c)| run.start + at + c.len_utf8()).collect();
+        let is_function =
+            |from: usize, to: usize| question[from..to].chars().all(|c| FUNCTION_CHARACTERS.contains(c));
+        let mut starts: Vec<usize> = vec![run.start];
+        starts.extend(&ends);
+        let (mut at, mut is_apart) = (0, true);
+        while at < ends.len() {
+            let longest = self.longest.min(ends.len() - at);
+            let length = (1..=longest).rev().find(|length| {
+                let end = at + length;
+                let is_free =
+                    *length > 1 || is_apart && (end == ends.len() || is_function(starts[end], ends[end]));
+                is_free && self.known.contains_key(&question[starts[at]..ends[end - 1]])
+            });
+            if let Some(length) = length {
+                let range = starts[at]..ends[at + length - 1];
+                found.push(self.term(&question[range.clone()], range, column));
+            }
+            is_apart = length.is_some() || is_function(starts[at], ends[at]);
+            at += length.unwrap_or(1);
+        }
+    }
+
+    /// A form that is known, in the language of a column: the most usual forms of its meanings first.
+    fn term(&self, known: &str, range: Range<usize>, column: usize) -> Translated {
+        let meanings: Vec<&[&str]> =
+            self.known[known].iter().map(|(_, at)| &*self.concepts[*at][column]).collect();
+        let most = meanings.iter().map(|forms| forms.len()).max().unwrap_or(0);
+        let mut forms = Vec::new();
+        for form in (0..most).flat_map(|at| meanings.iter().filter_map(move |forms| forms.get(at).copied())) {
+            if !forms.contains(&form) && forms.len() < MOST_FORMS {
+                forms.push(form);
+            }
+        }
+        Translated { range, forms }
+    }
+}
+
+/// What a form is known by, Chinese as written and others by the terms of their words, and its length.
+fn key(form: &str, script: Script) -> (String, usize) {
+    if script == Script::Unspaced {
+        return (form.to_owned(), form.chars().count());
+    }
+    let words: Vec<String> = runs(form).filter_map(|(range, _)| analysis::whole(&form[range])).collect();
+    (words.join(" "), words.len())
+}
+
+/// The words of a text and its runs of characters without spaces, with their scripts.
+fn runs(text: &str) -> impl Iterator<Item = (Range<usize>, Script)> {
+    let kind = |c: char| (c.is_alphanumeric() || c == '_').then(|| Script::of_letter(c));
+    let mut chars = text.char_indices().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let (start, first) = chars.next()?;
+            let Some(script) = kind(first) else { continue };
+            let mut end = start + first.len_utf8();
+            while let Some((at, c)) = chars.next_if(|(_, c)| kind(*c) == Some(script)) {
+                end = at + c.len_utf8();
+            }
+            return Some((start..end, script));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(question: &str, into: Script, words: &str) {
+        assert_eq!(in_words_of(question, into).as_deref().unwrap_or_default(), words, "{question}");
+    }
+
+    #[test]
+    fn a_question_is_asked_in_the_words_of_the_documents() {
+        check("怎样删除重复的文件?", Script::Latin, "delete duplicate file");
+        check("как удалить повторяющиеся файлы?", Script::Latin, "delete duplicate file");
+        check("how are duplicate files removed?", Script::Unspaced, "重复 文件 移除");
+        check("какие переменные окружения", Script::Unspaced, "环境变量");
+        check("环境变量的默认值", Script::Cyrillic, "переменная окружения значение по умолчанию");
+    }
+
+    #[test]
+    fn names_stay_and_a_query_of_names_is_no_question() {
+        check("怎样用 Redis 排序 HTTP 响应", Script::Latin, "Redis sorting HTTP response");
+        check("как кэшировать ответ в Redis", Script::Latin, "cache answer Redis");
+        // `extends` is a word, and most of it is a name.
+        check(".eslintrc extends", Script::Unspaced, "");
+        check("URLSearchParams", Script::Unspaced, "");
+        check("怎样做红烧肉", Script::Latin, "");
+        check("", Script::Latin, "");
+    }
+
+    #[test]
+    fn a_single_character_is_a_word_only_by_itself() {
+        check("这个类的方法", Script::Latin, "class method");
+        check("种类", Script::Latin, "");
+    }
+
+    #[test]
+    fn every_concept_has_forms_in_each_language_and_is_known_by_them() {
+        let mut before = "";
+        for (line, concept) in include_str!("glossary.tsv").lines().zip(&GLOSSARY.concepts) {
+            assert!(before < line && line.split('\t').count() == 3, "{line}");
+            before = line;
+            for (script, forms) in COLUMNS.iter().zip(concept) {
+                for form in forms {
+                    assert!(!form.is_empty() && form.trim() == *form, "{line}");
+                    assert_eq!(forms.iter().filter(|other| *other == form).count(), 1, "{line}");
+                    for (into, others) in COLUMNS.iter().zip(concept).filter(|(into, _)| *into != script) {
+                        let known = translated(form, *into);
+                        let is_all = known.len() == 1 && known[0].range == (0..form.len());
+                        assert!(is_all && known[0].forms.contains(&others[0]), "{form}: {known:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_known_stands_in_order_and_nothing_twice(
+            words in prop::collection::vec("环境变量|файлы|files|的|类|x_1|é|[a-zа-я文件]{1,4}|[ ,.]", 0..12),
+        ) {
+            let question = words.concat();
+            for into in COLUMNS {
+                let mut end = 0;
+                for it in translated(&question, into) {
+                    prop_assert!(end <= it.range.start && it.range.start < it.range.end);
+                    prop_assert!(question.get(it.range.clone()).is_some() && !it.forms.is_empty());
+                    prop_assert!(it.forms.len() <= MOST_FORMS);
+                    end = it.range.end;
+                }
+            }
+        }
+    }
+}
