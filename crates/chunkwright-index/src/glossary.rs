@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 
 use chunkwright_store::analysis;
 
+use crate::function_words::{FUNCTION_CHARACTERS, is_function_word};
 use crate::script::Script;
-use crate::search::{FUNCTION_CHARACTERS, is_function_word};
 
 /// The columns of the table.
 const COLUMNS: [Script; 3] = [Script::Latin, Script::Unspaced, Script::Cyrillic];

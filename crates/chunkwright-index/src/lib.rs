@@ -22,6 +22,7 @@ pub mod amend;
 mod boundary;
 pub mod expand;
 pub mod fetch;
+mod function_words;
 pub mod fuse;
 mod glossary;
 pub mod joined;

@@ -25,7 +25,6 @@ pub use names::{Named, Role, SymbolPlace, SymbolPlaces, symbol_places};
 use rank::{Asked, ask, place, places};
 pub use rank::{Ranked, rank};
 pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords, WEAK, WordMatch};
-pub(crate) use relevance::{FUNCTION_CHARACTERS, is_function_word};
 pub use standing::{Standing, Stands};
 
 use choose::{Choice, chosen, pinned, rerank};

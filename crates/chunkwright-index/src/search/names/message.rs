@@ -7,7 +7,7 @@
 
 use chunkwright_store::analysis;
 
-use super::super::relevance::FUNCTION_WORDS;
+use crate::function_words::FUNCTION_WORDS;
 
 /// Longest query, in bytes, that is compared with literals.
 const MAX_MESSAGE: usize = 1_000;
