@@ -1,7 +1,7 @@
 // Pictures of every page, light and dark, 1400 and 600 pixels wide, in target/screenshots: `npm run screenshots -- [NAME...]`.
 // `npm run screenshots -- --docs` renews the pictures that README.md and docs/ show, in docs/page.
 
-import { mkdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, leave, open, root, run, serve, writePage } from "../e2e/helper.mjs";
 
@@ -113,6 +113,16 @@ const PAGES = [
       await page.locator("article :is(ins, del)").first().waitFor();
     },
   },
+  {
+    name: "original",
+    path: "/c/papers/d/english.pdf?source=original",
+    until: async (page, width) => {
+      if (width < 860) await page.getByRole("tab", { name: "Source" }).click();
+      await page.locator("[data-page] canvas").first().waitFor();
+      await page.waitForTimeout(600);
+    },
+  },
+  { name: "connect", path: "/connect", until: (page) => page.getByRole("heading", { level: 1 }).waitFor() },
   {
     name: "commands",
     path: "/",
@@ -283,6 +293,9 @@ run([
   "static",
   "--quiet",
 ]);
+const papers = server.write("papers", {});
+cpSync(join(root, "crates/chunkwright-source/tests/samples/english.pdf"), join(papers, "english.pdf"));
+server.into("papers", papers);
 // The path of a file that was indexed is in what an agent is told; one that was sent has none.
 const sent = ["en/parcel-api.md", "zh/parcel-api.md", "ru/parcel-api.md"].map((doc_id) => ({
   doc_id,
