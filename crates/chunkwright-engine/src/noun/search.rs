@@ -263,8 +263,8 @@ impl Snapshot {
         of_several: bool,
     ) -> Result<Vec<Notice>, Error> {
         let mut notices: Vec<Notice> = self.notice_of_generation(answer)?.into_iter().collect();
-        if request.mode == Mode::Hybrid {
-            notices.extend(self.notice_of_languages(&request.query, answer)?);
+        if request.mode == Mode::Hybrid || answer.translated.is_some() {
+            notices.extend(self.notice_of_languages(request, answer)?);
         }
         let of = if of_several {
             format!("collection `{}`: ", self.generation().collection)

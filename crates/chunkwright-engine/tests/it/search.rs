@@ -593,12 +593,7 @@ fn a_question_in_another_language_is_asked_in_the_words_of_the_documents() {
                 let first = &hits(&found)[0].record;
                 assert!(first.content.contains(answer), "{question} in {collection}: {}", first.content);
                 let is_said = codes(&found).contains(&NoticeCode::OtherLanguage);
-                assert_eq!(
-                    is_said,
-                    own != collection && mode == Mode::Hybrid,
-                    "{question}: {:?}",
-                    found.notices
-                );
+                assert_eq!(is_said, own != collection, "{question}: {:?}", found.notices);
                 // Pages follow one another, and each hit is explained as it was found.
                 let snapshot = engine.collection(collection).snapshot().unwrap();
                 for (at, hit) in hits(&found).iter().enumerate() {

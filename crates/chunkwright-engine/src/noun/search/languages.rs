@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::noun::snapshot::Snapshot;
 use crate::noun::vectors::{Coverage, languages};
+use crate::request::search::options::SearchRequest;
 
 /// Number of documents whose scripts are those of a collection.
 const SAMPLE: usize = 16;
@@ -129,8 +130,14 @@ impl Snapshot {
         Ok(scripts)
     }
 
-    /// A notice where the question is in another language than the documents, and no model was searched that reads both.
-    pub(super) fn notice_of_languages(&self, query: &str, answer: &Answer) -> Result<Option<Notice>, Error> {
+    /// A notice where the question is in another language than the documents: what was asked in theirs, and what helps where
+    /// no model was searched that reads both.
+    pub(super) fn notice_of_languages(
+        &self,
+        request: &SearchRequest,
+        answer: &Answer,
+    ) -> Result<Option<Notice>, Error> {
+        let query = &request.query;
         let generation = self.generation();
         let model = generation.spec.model.as_ref().filter(|_| answer.degraded.is_none());
         let asked_for = answer.translated.and_then(|into| in_words_of(query, into));
@@ -148,7 +155,7 @@ impl Snapshot {
             Some(words) => format!("{what}: asked for `{words}` too"),
             None => format!("{what}, and words rarely find answers to such"),
         };
-        if reads_all && coverage.is_none() {
+        if request.mode == Mode::Lexical || reads_all && coverage.is_none() {
             return Ok(asked_for.map(|_| Notice::new(NoticeCode::OtherLanguage, what)));
         }
         let mut reading = EMBEDDERS.iter().filter(|info| info.reads == Languages::All);
