@@ -70,7 +70,7 @@ def off_topic(data: Path, name: str) -> str:
     told = []
     for question in questions(data, name)[:OFF_TOPIC]:
         answer = call("search", {"query": question["q"]})
-        codes = {notice["code"] for notice in answer["notices"]}
+        codes = {notice["code"] for notice in answer.get("notices", [])}
         told.append(not answer["hits"] or "probably_no_answer" in codes)
     return share(told)
 

@@ -20,6 +20,9 @@ const COLUMNS: [Script; 3] = [Script::Latin, Script::Unspaced, Script::Cyrillic]
 /// Most forms by which a word of a question is looked for.
 const MOST_FORMS: usize = 6;
 
+/// Most words of a question that are translated; each adds terms to the search.
+const MOST_WORDS: usize = 64;
+
 static GLOSSARY: LazyLock<Glossary> = LazyLock::new(|| Glossary::read(include_str!("glossary.tsv")));
 
 /// A word or term of a question in another language.
@@ -31,9 +34,11 @@ pub(crate) struct Translated {
     pub(crate) forms: Vec<&'static str>,
 }
 
-/// The words and terms of a question that are known in the language of `into`, in order.
+/// The first words and terms of a question that are known in the language of `into`, in order.
 pub(crate) fn translated(question: &str, into: Script) -> Vec<Translated> {
-    GLOSSARY.translated(question, into)
+    let mut known = GLOSSARY.translated(question, into);
+    known.truncate(MOST_WORDS);
+    known
 }
 
 /// A question in the language of `into`: what is known of it, and what it has in that script already, such as names.
@@ -43,30 +48,33 @@ pub fn in_words_of(question: &str, into: Script) -> Option<String> {
     if known.is_empty() {
         return None;
     }
-    if Script::of(question, 0.5) == Some(Script::Latin) {
-        let letters =
-            |ranges: &mut dyn Iterator<Item = Range<usize>>| ranges.map(|range| range.len()).sum::<usize>();
-        let telling = runs(question)
-            .map(|(range, _)| range)
-            .filter(|range| !is_function_word(&question[range.clone()]));
-        if letters(&mut known.iter().map(|it| it.range.clone())) * 2 < letters(&mut telling.into_iter()) {
-            return None;
-        }
+    if Script::of(question, 0.5) == Some(Script::Latin) && !is_known_by_half(question, &known) {
+        return None;
     }
     let mut words: Vec<(usize, &str)> = known.iter().map(|it| (it.range.start, it.forms[0])).collect();
-    let is_known = |range: &Range<usize>| {
-        known.iter().any(|it| it.range.start < range.end && range.start < it.range.end)
-    };
-    let others = runs(question).filter(|(range, script)| *script == into && !is_known(range));
+    let others = runs(question).filter(|(range, script)| *script == into && place(&known, range).is_none());
     words.extend(others.map(|(range, _)| (range.start, &question[range])));
     words.sort_by_key(|(start, _)| *start);
     Some(words.into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" "))
 }
 
+/// Returns whether half of a question, function words aside, is known.
+fn is_known_by_half(question: &str, known: &[Translated]) -> bool {
+    let words = runs(question).filter(|(range, _)| !is_function_word(&question[range.clone()]));
+    let all: usize = words.map(|(range, _)| range.len()).sum();
+    known.iter().map(|it| it.range.len()).sum::<usize>() * 2 >= all
+}
+
+/// The index of the first of these words that shares a byte with a range.
+pub(crate) fn place(known: &[Translated], range: &Range<usize>) -> Option<usize> {
+    let at = known.partition_point(|it| it.range.end <= range.start);
+    known.get(at).filter(|it| it.range.start < range.end).map(|_| at)
+}
+
 struct Glossary {
     /// The forms of each concept by column.
     concepts: Vec<[Vec<&'static str>; 3]>,
-    /// By its key, the concepts that have a form, each with the place of the form: those for which it is the most usual one first.
+    /// By its [`key`], the concepts that have a form, and its place among theirs: those whose most usual one it is first.
     known: HashMap<String, Vec<(usize, usize)>>,
     /// The longest form, in characters or words.
     longest: usize,
@@ -131,8 +139,7 @@ impl Glossary {
             question[run.clone()].char_indices().map(|(at, c)| run.start + at + c.len_utf8()).collect();
         let is_function =
             |from: usize, to: usize| question[from..to].chars().all(|c| FUNCTION_CHARACTERS.contains(c));
-        let mut starts: Vec<usize> = vec![run.start];
-        starts.extend(&ends);
+        let starts: Vec<usize> = [run.start].into_iter().chain(ends.iter().copied()).collect();
         let (mut at, mut is_apart) = (0, true);
         while at < ends.len() {
             let longest = self.longest.min(ends.len() - at);

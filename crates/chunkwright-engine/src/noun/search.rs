@@ -118,7 +118,7 @@ impl Snapshot {
             }
         }
         if let Some(into) = self.translates(&query.words, &answer)? {
-            let options = self.translating(into, request.options(query.strict(), top_k));
+            let options = SearchOptions { translate: Some(into), ..request.options(query.strict(), top_k) };
             answer = in_turn(run_as(&query.words, options)?, answer, request.per_document, top_k);
         }
         if answer.hits.is_empty() && !query.filter.is_empty() && notices.is_empty() {
@@ -170,7 +170,8 @@ impl Snapshot {
         };
         let answer = self.find(request, request.top_k)?.0;
         if let Some(into) = answer.translated {
-            let options = self.translating(into, request.options(query.strict(), request.top_k));
+            let options =
+                SearchOptions { translate: Some(into), ..request.options(query.strict(), request.top_k) };
             let explained = explain(options)?;
             // The hits are those of two searches in turn.
             let verdict = match answer.hits.iter().find(|hit| hit.record.chunk_id == chunk) {

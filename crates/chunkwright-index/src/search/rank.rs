@@ -208,10 +208,8 @@ pub(super) fn ask<'q>(
     let mut asked =
         Asked { query, terms, ids, fields, words, vectors: None, degraded: None, dense_share: 0.0 };
     if options.mode != Mode::Lexical {
-        asked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
-        // A model that reads one language reads what is known of the question in it.
-        let in_words =
-            options.translate.filter(|_| asked.dense_share < 1.0).and_then(|into| in_words_of(query, into));
+        // Models compare texts of one language better than across languages.
+        let in_words = options.translate.and_then(|into| in_words_of(query, into));
         let read = in_words.as_deref().unwrap_or(query);
         asked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(read));
         match query_vectors(generation, embedder, read) {

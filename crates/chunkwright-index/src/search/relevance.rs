@@ -32,7 +32,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::function_words::{FUNCTION_CHARACTERS, is_function_term};
-use crate::glossary::Translated;
+use crate::glossary::{Translated, place};
 use crate::script::Script;
 use chunkwright_models::rarity;
 use chunkwright_store::analysis::{self, Term, TermKind};
@@ -259,26 +259,24 @@ impl QueryWords {
     /// Looks for words that are known in another language by their forms in it as well. What is left of a question
     /// without spaces counts as words of two characters, which do not overlap.
     pub(super) fn translate(&mut self, known: &[Translated]) {
-        let is_in =
-            |word: &Word, range: &Range<usize>| word.range.start < range.end && range.start < word.range.end;
-        let (own, mut rest): (Vec<Word>, Vec<Word>) = std::mem::take(&mut self.words)
-            .into_iter()
-            .partition(|word| known.iter().any(|it| is_in(word, &it.range)));
+        // It is compared with texts in their language.
+        self.script = None;
+        let mut own: Vec<Vec<TermId>> = vec![Vec::new(); known.len()];
         let mut end = 0;
-        rest.retain(|word| {
+        self.words.retain(|word| {
+            if let Some(at) = place(known, &word.range) {
+                own[at].extend(word.parts.iter().map(|(term, _)| *term));
+                return false;
+            }
             let is_apart = word.is_function || word.range.start >= end;
             if is_apart && !word.is_function {
                 end = word.range.end;
             }
             is_apart
         });
-        let translated = known.iter().map(|it| {
+        self.words.extend(known.iter().zip(own).map(|(it, own)| {
             let terms: Vec<Vec<String>> = it.forms.iter().map(|form| analysis::terms(form)).collect();
-            let mut forms: Vec<Vec<TermId>> =
-                terms.iter().map(|form| form.iter().map(|term| term_id(term)).collect()).collect();
-            let as_asked = own.iter().filter(|word| is_in(word, &it.range));
-            forms.push(as_asked.flat_map(|word| word.parts.iter().map(|(term, _)| *term)).collect());
-            forms.retain(|form| !form.is_empty());
+            let ids = terms.iter().map(|form| form.iter().map(|term| term_id(term)).collect());
             Word {
                 is_whole: false,
                 parts_share: 0.0,
@@ -286,12 +284,11 @@ impl QueryWords {
                 wholes: Vec::new(),
                 parts: Vec::new(),
                 letters: String::new(),
-                forms,
+                forms: ids.chain([own]).filter(|form: &Vec<TermId>| !form.is_empty()).collect(),
                 rarity: terms[0].iter().map(|term| rarity(term)).sum(),
                 is_function: false,
             }
-        });
-        self.words = rest.into_iter().chain(translated).collect();
+        }));
     }
 
     /// Returns whether it has function words, as questions do, and `text` is in another script, so that coverage means

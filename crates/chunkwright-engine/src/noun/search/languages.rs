@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chunkwright::{ChunkId, Record};
-use chunkwright_index::{Answer, Below, DocumentsBehind, Mode, Script, SearchOptions, in_words_of};
+use chunkwright_index::{Answer, Below, DocumentsBehind, Mode, Script, in_words_of};
 use chunkwright_models::{EMBEDDERS, Languages};
 
 use crate::core::scripts::Scripts;
@@ -78,14 +78,6 @@ impl Snapshot {
         }
         let across = self.script_across(query, answer)?;
         Ok(across.filter(|into| in_words_of(query, *into).is_some()))
-    }
-
-    /// How to search in the words of the documents. A model that reads all languages has read the question itself.
-    pub(super) fn translating(&self, into: Script, options: SearchOptions) -> SearchOptions {
-        let model = self.generation().spec.model.as_ref();
-        let reads_all = model.is_some_and(|model| languages(&model.name) == Languages::All);
-        let mode = if reads_all { Mode::Lexical } else { options.mode };
-        SearchOptions { mode, translate: Some(into), ..options }
     }
 
     /// The script of most documents, if the query is in another one that few of them have. What a search found does not
