@@ -610,8 +610,12 @@ fn a_question_in_another_language_is_asked_in_the_words_of_the_documents() {
             }
         }
     }
-    let said = engine.search(&of(&["english"], questions[1].1)).unwrap().notices;
-    assert!(said[0].message.contains("asked for `server accept request` too"), "{said:?}");
+    // It is said once of several collections.
+    shelf.put("more", None, &[("more.md", ENGLISH)]);
+    let found = engine.search(&of(&["english", "more"], questions[1].1)).unwrap();
+    let said: Vec<_> =
+        found.notices.iter().filter(|notice| notice.code == NoticeCode::OtherLanguage).collect();
+    assert!(said.len() == 1 && said[0].message.contains("asked for `server"), "{said:?}");
 }
 
 #[test]

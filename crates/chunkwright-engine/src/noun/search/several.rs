@@ -236,11 +236,13 @@ fn ranked<'a>(snapshots: &[&'a Snapshot], request: &SearchRequest, end: usize) -
         return Err(error);
     }
     let mut hits = merge::merged(&searched, request.duplicates);
-    // One collection in the language of the question is enough.
+    // One collection in the language of the question is enough, and what holds for several is said once.
     let across = notices.iter().filter(|notice| notice.code == NoticeCode::OtherLanguage).count();
-    if across < searched.len() {
-        notices.retain(|notice| notice.code != NoticeCode::OtherLanguage);
-    }
+    let mut said = HashSet::new();
+    notices.retain(|notice| {
+        let is_news = across == searched.len() && said.insert(notice.message.clone());
+        notice.code != NoticeCode::OtherLanguage || is_news
+    });
     // What one of the collections could use was used.
     let mut unused: HashMap<String, usize> = HashMap::new();
     for notice in notices.iter().filter(|notice| notice.code == NoticeCode::PartlyUsed) {
