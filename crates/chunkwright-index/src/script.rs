@@ -1,5 +1,6 @@
 //! Writing systems, by which questions and documents in different languages are told from each other.
 
+use chunkwright::Record;
 use chunkwright_store::analysis::is_unspaced;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,17 @@ impl Script {
         let all: u32 = counts.iter().map(|(count, _)| count).sum();
         let most = counts.into_iter().max().filter(|(count, _)| *count > 0);
         most.filter(|(count, _)| f64::from(*count) > share * f64::from(all)).map(|(_, script)| script)
+    }
+
+    /// The script of a chunk: that of its document's prose, or of its content where there is no prose. Code in a Russian
+    /// manual is of a Russian text.
+    pub fn of_record(record: &Record) -> Option<Self> {
+        match record.prose_language.as_deref() {
+            Some("en") => Some(Self::Latin),
+            Some("ru") => Some(Self::Cyrillic),
+            Some("zh") => Some(Self::Unspaced),
+            _ => Self::of(&record.content, 0.0),
+        }
     }
 
     /// The script of a letter.

@@ -7,6 +7,7 @@ use chunkwright::ChunkId;
 use super::rank::Asked;
 use super::relevance::{Calibration, LEXICAL, QueryWords};
 use super::{Mode, Ranked, SearchError, SearchOptions, Stage, places};
+use crate::script::Script;
 use chunkwright_store::{Generation, Store, StoreError, StoredChunk};
 
 /// Judges the relevance of the chunks of one search.
@@ -112,7 +113,8 @@ impl<'a> Scale<'a> {
         let words = self.words.matched(&chunk.record.text, &chunk.terms);
         match cosine {
             Some(_)
-                if self.calibration.is_multilingual && self.words.is_question_across(&chunk.record.text) =>
+                if self.calibration.is_multilingual
+                    && self.words.is_question_across(Script::of_record(&chunk.record)) =>
             {
                 None
             }

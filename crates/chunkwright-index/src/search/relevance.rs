@@ -22,7 +22,7 @@
 //! read most of the query, they are [`LEXICAL`]. A hit below [`WEAK`] probably does not answer.
 //!
 //! Relevance is unknown if vectors of a model outside the table were compared, if only sparse vectors were compared,
-//! and for a text in another script than the question where the model reads both: words cannot match there, and the
+//! and for a text whose document is in another script than the question where the model reads both: words cannot match there, and the
 //! cosines of e5 for answers in another language (0.74 to 0.86 on `xquad-en`) overlap those of nonsense (0.77 to 0.87).
 //! A query without a function word does not count as a question (nonsense rarely has one), so it is judged across
 //! scripts too.
@@ -293,9 +293,9 @@ impl QueryWords {
 
     /// Returns whether it has function words, as questions do, and `text` is in another script, so that coverage means
     /// nothing.
-    pub fn is_question_across(&self, text: &str) -> bool {
+    pub fn is_question_across(&self, text: Option<Script>) -> bool {
         let has_function_word = self.words.iter().any(|word| word.is_function);
-        has_function_word && self.script.zip(Script::of(text, 0.0)).is_some_and(|(query, text)| query != text)
+        has_function_word && self.script.zip(text).is_some_and(|(query, text)| query != text)
     }
 
     /// How the words and a text match that is found by `terms`.
@@ -582,7 +582,7 @@ mod tests {
             ("how", "how", false),
             ("42", "数据库", false),
         ] {
-            assert_eq!(QueryWords::of(query).is_question_across(text), is_across, "{query}");
+            assert_eq!(QueryWords::of(query).is_question_across(Script::of(text, 0.0)), is_across, "{query}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chunkwright::{ChunkId, Record};
+use chunkwright::ChunkId;
 use chunkwright_index::{Answer, Below, DocumentsBehind, Mode, Script, in_words_of};
 use chunkwright_models::{EMBEDDERS, Languages};
 
@@ -25,16 +25,6 @@ const LEAST_WORDS: usize = 4;
 /// Returns whether a query is a question, rather than names.
 fn is_question(query: &str) -> bool {
     Script::of(query, 0.6) != Some(Script::Latin) || query.split_whitespace().count() >= LEAST_WORDS
-}
-
-/// The script of a chunk: that of its document's prose, or of its text where the document has none.
-fn script(record: &Record) -> Option<Script> {
-    match record.prose_language.as_deref() {
-        Some("en") => Some(Script::Latin),
-        Some("ru") => Some(Script::Cyrillic),
-        Some("zh") => Some(Script::Unspaced),
-        _ => Script::of(&record.content, 0.0),
-    }
 }
 
 /// The first `top_k` hits of two answers in turn, by rank, each chunk and what says the same once.
@@ -85,7 +75,7 @@ impl Snapshot {
     fn script_across(&self, query: &str, answer: &Answer) -> Result<Option<Script>, Error> {
         let Some(asked) = Script::of(query, 0.6) else { return Ok(None) };
         let best = answer.hits.first().map(|hit| &hit.record);
-        if best.is_some_and(|it| it.prose_language.is_some() && script(it) == Some(asked)) {
+        if best.is_some_and(|it| it.prose_language.is_some() && Script::of_record(it) == Some(asked)) {
             return Ok(None);
         }
         let scripts = self.scripts()?;
@@ -112,7 +102,7 @@ impl Snapshot {
                 let records = store.records(generation, &info.doc_id)?;
                 let Some(record) = records.get(records.len() / 2) else { continue };
                 let scripts = if record.prose_language.is_some() { &mut prose } else { &mut others };
-                if let Some(script) = script(record) {
+                if let Some(script) = Script::of_record(record) {
                     *scripts.entry(script).or_default() += u64::from(info.chunks);
                 }
             }

@@ -291,10 +291,11 @@ impl Ranked<'_> {
     }
 }
 
-/// A notice if the relevance of all hits is low.
+/// A notice if the relevance of all hits is low, of those in the language of the documents where others are unknown.
 fn weakness(hits: &[Hit]) -> Option<Notice> {
-    let known = hits.iter().map(|hit| hit.found.relevance.filter(|_| hit.found.kept != Kept::Pinned));
-    let best = known.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)?;
+    let known = || hits.iter().filter_map(|hit| hit.found.relevance);
+    let is_pinned = hits.iter().any(|hit| hit.found.kept == Kept::Pinned);
+    let best = known().reduce(f64::max).filter(|_| !is_pinned && known().count() * 2 >= hits.len())?;
     let message = format!("probably no answer here: the best hit has a relevance of {best}, below {WEAK}");
     (best < WEAK).then(|| Notice::new(NoticeCode::ProbablyNoAnswer, message))
 }
