@@ -90,8 +90,7 @@ export class DocumentData {
           this.isExact = current !== undefined;
         }),
       );
-      await this.#loadChunks(source, signal);
-      this.info = await info;
+      [this.info] = await Promise.all([info, this.#loadChunks(source, signal)]);
       aside(this.loadOverlays());
     } catch (failure) {
       if (!signal.aborted) this.failure = failure;
