@@ -1,4 +1,4 @@
-//! Function words: those that nearly every text and question has, and that tell nothing of its subject.
+//! Function words: words that occur in nearly every text and question, and say nothing about its subject.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -34,8 +34,8 @@ impl Script {
         most.filter(|(count, _)| f64::from(*count) > share * f64::from(all)).map(|(_, script)| script)
     }
 
-    /// The script of a chunk: that of its document's prose, or of its content where there is no prose. Code in a Russian
-    /// manual is of a Russian text.
+    /// The script of a chunk: the one of its document's prose; without prose, of its content. So code in a Russian manual
+    /// counts as Russian.
     pub fn of_record(record: &Record) -> Option<Self> {
         match record.prose_language.as_deref() {
             Some("en") => Some(Self::Latin),

@@ -22,8 +22,9 @@
 //! read most of the query, they are [`LEXICAL`]. A hit below [`WEAK`] probably does not answer.
 //!
 //! Relevance is unknown if vectors of a model outside the table were compared, if only sparse vectors were compared,
-//! and for a text whose document is in another script than the question where the model reads both: words cannot match there, and the
-//! cosines of e5 for answers in another language (0.74 to 0.86 on `xquad-en`) overlap those of nonsense (0.77 to 0.87).
+//! and for a text whose document is in another script than the question where the model reads both: words cannot match
+//! there, and the cosines of e5 for answers in another language (0.74 to 0.86 on `xquad-en`) overlap those of nonsense
+//! (0.77 to 0.87). A question that was [translated](crate::SearchOptions::translate) is judged by its forms.
 //! A query without a function word does not count as a question (nonsense rarely has one), so it is judged across
 //! scripts too.
 

@@ -86,7 +86,7 @@ impl Snapshot {
         Ok(most.filter(|most| *most != asked && own * FEW < all))
     }
 
-    /// The number of chunks of prose in each script, in a sample of the documents; of all chunks where there is no prose.
+    /// How many chunks a sample of the documents has in each script: chunks of prose or, without prose, all chunks.
     fn scripts(&self) -> Result<Scripts, Error> {
         let (store, generation, known) = (self.store(), self.generation(), self.engine().scripts());
         let page = |skip| DocumentsBehind { skip, limit: 1, ..DocumentsBehind::default() };
