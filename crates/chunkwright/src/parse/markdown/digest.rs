@@ -40,8 +40,8 @@ pub(super) enum Place {
     Open,
 }
 
-/// A paragraph that stands for what was left out, so that nothing reaches across it.
-const BETWEEN: &str = "x\n\n";
+/// A thematic break that stands for what was left out, so that nothing reaches across it, a line of words before it either.
+const BETWEEN: &str = "***\n\n";
 
 impl Digest {
     /// Adds a stretch.

@@ -8,6 +8,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::modules::Modules;
 use crate::span::LineIndex;
 
@@ -61,8 +63,10 @@ impl<'a> Plain<'a> {
     /// Reads past the next construct and returns it.
     pub(super) fn next(&mut self) -> Option<Next> {
         loop {
-            let start = self.start(self.line);
-            return Some(match Kind::of(self.text(self.line)?) {
+            let text = self.text(self.line)?;
+            let (kind, indent) = outdented(text);
+            let start = self.start(self.line) + indent;
+            return Some(match kind {
                 Kind::Blank => {
                     self.line += 1;
                     continue;
@@ -95,6 +99,15 @@ impl<'a> Plain<'a> {
                     }
                     Next::Html(start..self.start(self.line))
                 }
+                Kind::Raw(end) => {
+                    while let Some(text) = self.text(self.line) {
+                        self.line += 1;
+                        if memmem::find(text, end.as_bytes()).is_some() {
+                            break;
+                        }
+                    }
+                    Next::Html(start..self.start(self.line))
+                }
                 Kind::Fence => self.fence(start),
                 Kind::Indented(_) | Kind::Other => self.other(start),
             });
@@ -104,20 +117,24 @@ impl<'a> Plain<'a> {
     /// The construct from `start` up to a border or the end.
     fn other(&mut self, start: usize) -> Next {
         let mut after_blank = false;
+        // Whether nothing since the last blank line could take a fence for a part of it, as HTML and definitions do.
+        let mut yields = true;
         let mut detail = Detail::Beginnings;
         while let Some(text) = self.text(self.line) {
             let kind = Kind::of(text);
             let border = match kind {
                 // The parser lets a list reach over definitions that follow it.
                 Kind::Text => text[0] != b'[',
-                Kind::Heading(_) | Kind::Fence | Kind::Html => true,
+                Kind::Heading(_) | Kind::Fence | Kind::Html | Kind::Raw(_) => true,
                 Kind::Blank | Kind::Indented(_) | Kind::Other => false,
             };
-            if border && after_blank {
+            if border && (after_blank || yields && kind == Kind::Fence) {
                 break;
             }
             after_blank = kind == Kind::Blank;
-            let inner = Kind::of(&text[markers(text)..]);
+            let inner = &text[markers(text)..];
+            yields = after_blank || yields && !matches!(inner[0], b'<' | b'[');
+            let inner = Kind::of(inner);
             if !matches!(inner, Kind::Text | Kind::Blank | Kind::Fence) {
                 detail = Detail::Full;
             }
@@ -136,9 +153,11 @@ impl<'a> Plain<'a> {
         let mut line = self.line + 1;
         let end = loop {
             let Some(text) = self.text(line) else { break self.source.len() };
-            match Kind::of(text) {
+            match outdented(text).0 {
                 Kind::Text => {}
-                Kind::Blank | Kind::Heading(_) | Kind::Fence | Kind::Html => break self.start(line),
+                Kind::Blank | Kind::Heading(_) | Kind::Fence | Kind::Html | Kind::Raw(_) => {
+                    break self.start(line);
+                }
                 Kind::Indented(inner) if Kind::of(inner) == Kind::Text => {}
                 Kind::Indented(_) | Kind::Other => return None,
             }
@@ -233,6 +252,8 @@ enum Kind<'a> {
     Fence,
     /// The line begins a block of HTML that ends at a blank line.
     Html,
+    /// The line begins a block of HTML that ends with the line that has this.
+    Raw(&'static str),
     /// Blanks, and then this.
     Indented(&'a [u8]),
     /// Anything else.
@@ -271,6 +292,9 @@ impl<'a> Kind<'a> {
                 text(!matches!(after(digits), b'.' | b')'))
             }
             b'<' => {
+                if let Some(end) = raw(&line[1..]) {
+                    return Self::Raw(end);
+                }
                 let tag = &line[1 + usize::from(after(1) == b'/')..];
                 let name = &tag[..tag.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()];
                 let ends = matches!(tag.get(name.len()), None | Some(b' ' | b'\t' | b'\r' | b'\n' | b'>'));
@@ -307,6 +331,39 @@ const HTML: &[&[u8]] = &[
     b"dd", b"details", b"div", b"dl", b"dt", b"h1", b"h2", b"h3", b"iframe", b"li", b"ol", b"p", b"section",
     b"summary", b"table", b"tbody", b"td", b"th", b"thead", b"tr", b"ul",
 ];
+
+/// The kind of a line at the top level, and how far it is indented if that does not count: fences and HTML that ends by what it
+/// says may be, by up to three blanks.
+fn outdented(line: &[u8]) -> (Kind<'_>, usize) {
+    match Kind::of(line) {
+        Kind::Indented(inner) => {
+            let indent = line.len() - inner.len();
+            match Kind::of(inner) {
+                kind @ (Kind::Fence | Kind::Raw(_)) if indent < 4 && !line[..indent].contains(&b'\t') => {
+                    (kind, indent)
+                }
+                _ => (Kind::Indented(inner), 0),
+            }
+        }
+        kind => (kind, 0),
+    }
+}
+
+/// What ends the block of HTML that `tag` begins, if that does not end at a blank line: a comment, a script. As the parser has
+/// it, not `CommonMark`, where a script may end with `</pre>`.
+fn raw(tag: &[u8]) -> Option<&'static str> {
+    const NAMES: [(&[u8], &str); 4] =
+        [(b"pre", "</pre>"), (b"style", "</style>"), (b"script", "</script>"), (b"textarea", "</textarea>")];
+    const MARKS: [(&[u8], &str); 3] = [(b"!--", "-->"), (b"?", "?>"), (b"![CDATA[", "]]>")];
+    let begins = |(name, _): &&(&[u8], &str)| {
+        let after = tag.get(name.len()).copied().unwrap_or(b'\n');
+        let is_whole = matches!(after, b' ' | b'\t' | b'\r' | b'\n' | b'>');
+        is_whole && tag[..name.len().min(tag.len())].eq_ignore_ascii_case(name)
+    };
+    let known = NAMES.iter().find(begins).or_else(|| MARKS.iter().find(|(mark, _)| tag.starts_with(mark)));
+    let is_declaration = || tag[0] == b'!' && tag.get(1).is_some_and(u8::is_ascii_alphabetic);
+    known.map(|(_, end)| *end).or_else(|| (!tag.is_empty() && is_declaration()).then_some(">"))
+}
 
 /// The title of a heading from what stands after its marks, if that has no other markup than code and
 /// attributes.
