@@ -66,9 +66,6 @@ async fn structured_answers_are_what_the_schemas_of_their_tools_say() {
     let options = McpOptions { allow_write: true, format: Format::Structured, ..McpOptions::default() };
     let client = index.client_of(options);
     let tools = client.ask("tools/list", json!({})).await.unwrap();
-    let names: Vec<&str> =
-        tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["search", "fetch", "outline", "references", "status", "index"]);
     let calls = [
         ("search", json!({ "query": "ferry" })),
         ("search", json!({ "query": "ferry", "detail": "full" })),
@@ -86,6 +83,9 @@ async fn structured_answers_are_what_the_schemas_of_their_tools_say() {
         ("status", json!({})),
         ("index", json!({})),
     ];
+    for tool in tools["tools"].as_array().unwrap() {
+        assert!(calls.iter().any(|(name, _)| tool["name"] == *name), "{tool} is not called");
+    }
     for (name, arguments) in calls {
         let tool = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
