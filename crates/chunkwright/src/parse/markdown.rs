@@ -76,6 +76,9 @@ struct Top {
     heading: Option<(u8, String)>,
 }
 
+/// How often a digest is made again with what turned out to be open, before the whole source is parsed.
+const RETRIES: usize = 4;
+
 /// Reports front matter and the blocks of the rest.
 fn report(out: &mut DocumentBuilder, dialect: Dialect) {
     let source = out.source();
@@ -165,9 +168,15 @@ impl Outline {
     /// The outline of the source from byte `body` on.
     fn new(source: &str, lines: &LineIndex, body: usize, dialect: Dialect) -> Self {
         let mut modules = Modules::default();
-        let known = (dialect == Dialect::Mdx).then_some(&mut modules);
-        if let Some(outline) = Self::by_digest(source, lines, body, known) {
-            return outline;
+        let mut open = Vec::new();
+        while open.len() < RETRIES {
+            modules = Modules::default();
+            let known = (dialect == Dialect::Mdx).then_some(&mut modules);
+            match Self::by_digest(source, lines, body, known, &open) {
+                Ok(outline) => return outline,
+                Err(Some(at)) => open.push(at),
+                Err(None) => break,
+            }
         }
         // Statements are left out of what the parser sees, unless something is open around one.
         let outline = Self::around(source, lines, body, &modules.found);
@@ -186,25 +195,27 @@ impl Outline {
             at = module.end;
         }
         digest.push(source, at..source.len(), Detail::Full);
-        let closed = outline.parse(source, lines, &digest);
+        let parsed = outline.parse(source, lines, &digest);
         outline.tops.sort_by_key(|top| top.range.start);
-        closed.then_some(outline)
+        parsed.is_ok().then_some(outline)
     }
 
-    /// The same, parsing only a digest. `None` if that does not give the whole outline, because of a form feed or a
-    /// vertical tab, on which parsers disagree, or because a fence or HTML is open where a stretch ends.
+    /// The same, parsing only a digest. `open` are the stretches that reach over borders. An error if that does not give the whole
+    /// outline, because of a form feed or a vertical tab, on which parsers disagree, or because a fence or HTML is open where
+    /// the stretch that begins at the byte given ends.
     fn by_digest(
         source: &str,
         lines: &LineIndex,
         body: usize,
         modules: Option<&mut Modules>,
-    ) -> Option<Self> {
+        open: &[usize],
+    ) -> Result<Self, Option<usize>> {
         if memchr::memchr2(0x0b, 0x0c, source.as_bytes()).is_some() {
-            return None;
+            return Err(None);
         }
         let mut outline = Self::default();
         let mut digest = Digest::default();
-        let mut plain = Plain::new(source, lines, body, modules);
+        let mut plain = Plain::new(source, lines, body, modules, open);
         while let Some(next) = plain.next() {
             match next {
                 Next::Paragraph(range) => {
@@ -225,13 +236,14 @@ impl Outline {
             }
         }
         digest.finish(source.len());
-        let closed = outline.parse(source, lines, &digest);
+        let parsed = outline.parse(source, lines, &digest);
         outline.tops.sort_by_key(|top| top.range.start);
-        closed.then_some(outline)
+        parsed.map(|()| outline).map_err(Some)
     }
 
-    /// Adds what the parser finds in `digest`. Gives whether every block ends in the stretch it begins in.
-    fn parse(&mut self, source: &str, lines: &LineIndex, digest: &Digest) -> bool {
+    /// Adds what the parser finds in `digest`. An error if a block does not end in the stretch that it begins in: where that
+    /// begins.
+    fn parse(&mut self, source: &str, lines: &LineIndex, digest: &Digest) -> Result<(), usize> {
         // Inline extensions (strikethrough, task list marks) move no block.
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_HEADING_ATTRIBUTES;
         let mut part = 0;
@@ -245,7 +257,7 @@ impl Outline {
                     let range = match digest.place(&mut part, &range) {
                         Place::Source(range) => range,
                         Place::Between => continue,
-                        Place::Open => return false,
+                        Place::Open(at) => return Err(at),
                     };
                     if depth == 1 {
                         title = heading_level(&tag).map(|level| (level, String::new()));
@@ -287,7 +299,7 @@ impl Outline {
                 _ => {}
             }
         }
-        true
+        Ok(())
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) enum Place {
     Source(Range<usize>),
     /// It stands for what was left out.
     Between,
-    /// It continues past the end of its stretch.
-    Open,
+    /// It continues past the end of its stretch, which begins at this byte of the source.
+    Open(usize),
 }
 
 /// A thematic break that stands for what was left out, so that nothing reaches across it, a line of words before it either.
@@ -106,7 +106,10 @@ impl Digest {
         let after = rest.partition_point(|part| part.at < end);
         let last = &rest[after.max(1) - 1];
         if last.stretch != first.stretch || end > last.at + last.len {
-            return Place::Open;
+            let before = &self.parts[..*at];
+            let begin =
+                before.iter().rposition(|part| part.stretch != first.stretch).map_or(0, |last| last + 1);
+            return Place::Open(self.parts[begin].source.start as usize);
         }
         let end = end - last.at;
         let end = if end <= last.kept { last.source.start + end } else { last.source.end };

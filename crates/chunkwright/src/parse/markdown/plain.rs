@@ -48,6 +48,8 @@ pub(super) struct Plain<'a> {
     line: usize,
     /// Finds statements, where there are some.
     modules: Option<&'a mut Modules>,
+    /// Starts of constructs that reach over borders: sixteen, and sixteen times as many for each further time it is named.
+    open: &'a [usize],
 }
 
 impl<'a> Plain<'a> {
@@ -56,8 +58,9 @@ impl<'a> Plain<'a> {
         lines: &'a LineIndex,
         body: usize,
         modules: Option<&'a mut Modules>,
+        open: &'a [usize],
     ) -> Self {
-        Self { source, lines, body, line: lines.line(body as u32), modules }
+        Self { source, lines, body, line: lines.line(body as u32), modules, open }
     }
 
     /// Reads past the next construct and returns it.
@@ -66,11 +69,13 @@ impl<'a> Plain<'a> {
             let text = self.text(self.line)?;
             let (kind, indent) = outdented(text);
             let start = self.start(self.line) + indent;
+            let is_open = kind != Kind::Blank && self.open.contains(&self.start(self.line));
             return Some(match kind {
                 Kind::Blank => {
                     self.line += 1;
                     continue;
                 }
+                _ if is_open => self.other(self.start(self.line)),
                 Kind::Text => {
                     if let Some(range) =
                         self.modules.as_mut().and_then(|modules| modules.read(self.source, start))
@@ -119,7 +124,9 @@ impl<'a> Plain<'a> {
         let mut after_blank = false;
         // Whether nothing since the last blank line could take a fence for a part of it, as HTML and definitions do.
         let mut yields = true;
-        let mut detail = Detail::Beginnings;
+        let times = self.open.iter().filter(|open| **open == start).count();
+        let mut borders = if times > 0 { 16_usize.saturating_pow(times as u32) } else { 0 };
+        let mut detail = if times > 0 { Detail::Full } else { Detail::Beginnings };
         while let Some(text) = self.text(self.line) {
             let kind = Kind::of(text);
             let border = match kind {
@@ -129,7 +136,10 @@ impl<'a> Plain<'a> {
                 Kind::Blank | Kind::Indented(_) | Kind::Other => false,
             };
             if border && (after_blank || yields && kind == Kind::Fence) {
-                break;
+                if borders == 0 {
+                    break;
+                }
+                borders -= 1;
             }
             after_blank = kind == Kind::Blank;
             let inner = &text[markers(text)..];
