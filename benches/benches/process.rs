@@ -50,7 +50,7 @@ fn main() -> Result<()> {
         *bytes += text.len();
         (*bytes <= BYTES).then(|| text.clone())
     }))?;
-    let small = folder(texts.iter().flat_map(|text| kilobytes(text)).take(4_000))?;
+    let small = folder(texts.iter().cycle().flat_map(|text| kilobytes(text)).take(4_000))?;
     for (name, files) in [("", &files), (", files of 1 KB", &small)] {
         for (unit, counter) in
             [(Unit::Chars, Arc::new(Chars) as Arc<dyn TokenCounter>), (Unit::Tokens, Arc::clone(&o200k))]
