@@ -11,6 +11,10 @@ use crate::servers;
 /// All of them; of others it is said that they are not checked.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
     STORES.iter().filter(|kind| !kind.schemes.is_empty()).map(|kind| kind.name).filter(|kind| {
+        assert!(
+            servers::variable(kind).is_some(),
+            "tests have no server of the store `{kind}`: start one in `stores.py`"
+        );
         let is_there = servers::url(kind).is_some();
         if !is_there {
             println!("not checked with `{kind}`: `CHUNKWRIGHT_SERVERS` does not say where it is");

@@ -19,16 +19,19 @@ fn own() -> &'static [String] {
     })
 }
 
-/// The address of the server of the kind of store named; none if it is not to be had.
+/// The variable with the address of the server of the kind of store named; none of a store that tests have no server of.
+pub(crate) fn variable(kind: &str) -> Option<&'static str> {
+    match kind {
+        "qdrant" => Some("CHUNKWRIGHT_QDRANT_URL"),
+        "chroma" => Some("CHUNKWRIGHT_CHROMA_URL"),
+        "postgres" => Some("CHUNKWRIGHT_POSTGRES_URL"),
+        _ => None,
+    }
+}
+
+/// The address of that server; none if it is not to be had.
 pub(crate) fn url(kind: &str) -> Option<String> {
-    let variable = match kind {
-        "qdrant" => "CHUNKWRIGHT_QDRANT_URL",
-        "chroma" => "CHUNKWRIGHT_CHROMA_URL",
-        "postgres" => "CHUNKWRIGHT_POSTGRES_URL",
-        _ => panic!(
-            "tests have no server of the store `{kind}`: start one in `stores.py`, and name its variable here"
-        ),
-    };
+    let variable = variable(kind)?;
     let said = |line: &String| line.strip_prefix(variable)?.strip_prefix('=').map(str::to_owned);
     std::env::var_os(variable).and_then(|url| url.into_string().ok()).or_else(|| own().iter().find_map(said))
 }
