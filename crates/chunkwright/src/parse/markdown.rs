@@ -170,12 +170,12 @@ impl Outline {
         let mut modules = Modules::default();
         let mut open = Vec::new();
         while open.len() < RETRIES {
-            modules = Modules::default();
             let known = (dialect == Dialect::Mdx).then_some(&mut modules);
             match Self::by_digest(source, lines, body, known, &open) {
                 Ok(outline) => return outline,
-                Err(Some(at)) => open.push(at),
-                Err(None) => break,
+                // What is read further has no statements, so it is not where there may be some.
+                Err(Some(at)) if dialect == Dialect::Markdown => open.push(at),
+                Err(_) => break,
             }
         }
         // Statements are left out of what the parser sees, unless something is open around one.
