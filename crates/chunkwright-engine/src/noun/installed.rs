@@ -47,7 +47,7 @@ impl Engine {
         Ok(entries.collect())
     }
 
-    /// Installs models, one after the other, and calls `progress` with the name and size in bytes of each before it is
+    /// Installs models and those that they need, one after the other, and calls `progress` with the name and size in bytes of each before it is
     /// downloaded. An intact model is left as it is, a damaged one is replaced. If one fails, those before it stay.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Engine {
         let names: Vec<&str> =
             if request.names.is_empty() { DEFAULT_MODELS.to_vec() } else { names.collect() };
         let mut changes = Vec::new();
-        for model in known(&names)? {
+        for model in with_needs(&known(&names)?)? {
             if !model.is_installed(&data_dir) {
                 progress(model.name, model.size());
             }
@@ -103,6 +103,13 @@ fn known(names: &[&str]) -> Result<Vec<&'static InstallableModel>, Error> {
         }
     }
     Ok(found)
+}
+
+/// The models, each after those that it needs.
+fn with_needs(models: &[&'static InstallableModel]) -> Result<Vec<&'static InstallableModel>, Error> {
+    let names: Vec<&str> =
+        models.iter().flat_map(|model| model.needs.iter().copied().chain([model.name])).collect();
+    known(&names)
 }
 
 fn change(model: &InstallableModel, action: ModelAction, dir: &std::path::Path) -> ModelChange {

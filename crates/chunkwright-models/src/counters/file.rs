@@ -72,14 +72,12 @@ impl TokenizerFile {
     }
 
     /// The token ids of a text alone, or the error message of the `tokenizers` library.
-    #[cfg(feature = "onnx")]
     pub(crate) fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
         Ok(encoding.get_ids().to_vec())
     }
 
     /// The token ids that a model wants before and after a text.
-    #[cfg(feature = "onnx")]
     pub(crate) fn added(&self) -> Result<(Vec<u32>, Vec<u32>), String> {
         let encoding = self.tokenizer.encode("a", true).map_err(|error| error.to_string())?;
         let (ids, added) = (encoding.get_ids(), encoding.get_special_tokens_mask());

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use self::centre::Centre;
 use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
-use crate::bert::{Bert, Layer, Norm, WordTable};
+use crate::bert::{Bert, Layer, Norm, Numbers, WordTable};
 use crate::counters::XlmRoberta;
 use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{Head, dequantize};
@@ -27,9 +27,6 @@ pub(super) const READS: Languages = Languages::All;
 
 /// The name of its vectors.
 pub(super) const NAME: &str = "multilingual-e5-small";
-/// Tokens that are computed together: enough to keep matrix products busy, few enough to stay in a
-/// core's cache.
-const BATCH_TOKENS: usize = 512;
 /// The prefixes of questions and answers that the model was trained with.
 const QUERY: &str = "query:";
 const PASSAGE: &str = "passage:";
@@ -131,9 +128,7 @@ impl E5 {
             let own = &x[(rows.start + added) * hidden..(rows.end - 1) * hidden];
             own.chunks_exact(hidden).flat_map(|row| normalized(row.to_vec())).collect()
         };
-        let tokens: io::Result<Vec<Vec<Vec<f32>>>> =
-            batches(&ids).par_iter().map(|batch| self.bert.tokens(batch, own)).collect();
-        Ok(tokens?.into_iter().flatten().collect())
+        self.bert.tokens(&ids, own)
     }
 
     /// Length of its vectors.
@@ -156,11 +151,9 @@ impl Embedder for E5 {
         }
         let ids: Vec<&[u32]> = read.iter().map(|(ids, _)| ids.as_slice()).collect();
         let tokens = |x: &[f32], rows| self.read_tokens(x, rows, role);
-        let read_batch = |batch: &Vec<&[u32]>| self.bert.tokens(batch, tokens);
-        let vectors: Vec<Vec<_>> =
-            batches(&ids).par_iter().map(read_batch).collect::<io::Result<_>>().map_err(EmbedError::other)?;
+        let vectors = self.bert.tokens(&ids, tokens).map_err(EmbedError::other)?;
         let unread = read.iter().map(|(_, unread)| *unread);
-        let embeddings = vectors.into_iter().flatten().zip(unread);
+        let embeddings = vectors.into_iter().zip(unread);
         Ok(embeddings
             .map(|((vector, tokens), unread_tokens)| Embedding {
                 vector,
@@ -170,23 +163,6 @@ impl Embedder for E5 {
             })
             .collect())
     }
-}
-
-/// Texts that are computed together.
-fn batches<'a>(texts: &[&'a [u32]]) -> Vec<Vec<&'a [u32]>> {
-    let mut batches: Vec<Vec<&[u32]>> = Vec::new();
-    let mut tokens = usize::MAX;
-    for ids in texts {
-        if tokens.saturating_add(ids.len()) > BATCH_TOKENS {
-            batches.push(Vec::new());
-            tokens = 0;
-        }
-        tokens += ids.len();
-        if let Some(batch) = batches.last_mut() {
-            batch.push(ids);
-        }
-    }
-    batches
 }
 
 /// The encoder's weights; `None` if the file is malformed.
@@ -232,7 +208,7 @@ fn bert(head: &Head, file: File) -> Option<Bert> {
     Some(Bert {
         norm: norm("emb.ln")?,
         layers: (0..head.shape.layers).into_par_iter().map(layer).collect::<Option<_>>()?,
-        words: WordTable { file, start },
+        words: WordTable { file, start, numbers: Numbers::Quantized },
         positions,
         hidden,
         epsilon: head.shape.epsilon,
