@@ -6,7 +6,7 @@ PROGRAM is `chunkwright`; FOLDER gets a checkout of every source below that it l
 questions and the excerpts that answer them. PROGRAM indexes each source into a store of its own and answers as it does
 by default, weak hits included. Beside it stands a stack as one builds with LangChain: its splitter for the format, BM25
 of stems and Chinese bigrams, the vectors that PROGRAM makes of its pieces, reciprocal ranks. `--embedder` is `none`,
-`static` or `e5`. Half of the documents, by the hash of their path, are held out: `--held-out` asks about those alone,
+`static`, `minilm` or `e5`. Half of the documents, by the hash of their path, are held out: `--held-out` asks about those alone,
 and belongs to the end of a piece of work. `--sets DIR` writes the questions and documents as the sets that other
 measurements read, and ends. It needs `numpy bm25s PyStemmer bpe-openai==0.1.4 langchain-text-splitters`.
 """
@@ -222,7 +222,7 @@ def theirs(program: str, embedder: str, source: Source, documents: dict[str, str
     scores = lexical(texts, asked, source.language)
     best = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
     stages = [[[int(at) for at in row if of[at] > 0] for row, of in zip(best, scores)]]
-    if embedder == "e5" or (embedder == "static" and source.language in ("English", "code")):  # what the model knows
+    if embedder == "e5" or (embedder in ("static", "minilm") and source.language in ("English", "code")):  # what the model knows
         stages.append(dense(program, embedder, texts, asked))
     hits = []
     for rankings in zip(*stages):
@@ -305,7 +305,7 @@ def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("program")
     reader.add_argument("folder", type=Path)
-    reader.add_argument("--embedder", action="append", choices=["none", "static", "e5"])
+    reader.add_argument("--embedder", action="append", choices=["none", "static", "minilm", "e5"])
     reader.add_argument("--baseline")
     reader.add_argument("--only", action="append")
     reader.add_argument("--held-out", action="store_true")

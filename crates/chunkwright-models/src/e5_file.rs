@@ -112,6 +112,12 @@ impl Head {
         (found == quantized_len(len)).then_some(start)
     }
 
+    /// Where a tensor begins.
+    #[cfg(test)]
+    pub(crate) fn start(&self, name: &str) -> u64 {
+        self.tensors[name].0
+    }
+
     fn bytes(&self, file: &File, name: &str, expected: usize) -> Option<Vec<u8>> {
         let &(start, len) = self.tensors.get(name)?;
         if len != expected {

@@ -23,6 +23,8 @@ use crate::service::ServiceError;
 
 #[cfg(feature = "local")]
 pub(crate) use e5::{E5, vocabulary as xlm_r_vocabulary};
+#[cfg(feature = "local")]
+pub(crate) use minilm::MiniLm;
 #[cfg(feature = "onnx")]
 use onnx::Onnx as OnnxEmbedder;
 pub(crate) use remote::tei;
@@ -251,7 +253,7 @@ pub const EMBEDDERS: &[EmbedderInfo] = &[
         summary: "all-MiniLM-L6-v2 beside `static`: 640 dimensions, reads 510 tokens, English, twice as fast as `e5`",
         reads: minilm::READS,
         is_fast: false,
-        make: |data_dir| Ok(Arc::new(minilm::MiniLm::open(data_dir)?)),
+        make: |data_dir| Ok(Arc::new(MiniLm::open(data_dir)?)),
     },
     #[cfg(feature = "local")]
     EmbedderInfo {

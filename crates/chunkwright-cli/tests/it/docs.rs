@@ -366,11 +366,12 @@ fn calibrations(_: &Folder) -> String {
         let numbers =
             [*intercept, *cosine_weight, *coverage_weight, *evidence_weight, calibration.min_relevance];
         let [intercept, a, b, c, least] = numbers.map(|number| number.to_string());
-        [model.map_or_else(|| "words alone".to_owned(), code), intercept, a, b, c, least]
+        let weight = model.map_or_else(String::new, |_| calibration.dense_weight.to_string());
+        [model.map_or_else(|| "words alone".to_owned(), code), intercept, a, b, c, least, weight]
     });
     let columns = ["`intercept`", "`a` (cosine)", "`b` (coverage)", "`c` (evidence)", "Default threshold"];
     let [intercept, a, b, c, least] = columns;
-    table(["Model", intercept, a, b, c, least], rows)
+    table(["Model", intercept, a, b, c, least, "`--dense-weight`"], rows)
 }
 
 fn writers(_: &Folder) -> String {

@@ -52,7 +52,7 @@ fn an_unknown_model_is_refused_before_anything_is_downloaded() {
     let (folder, search) = with_python("touch asked");
     for command in ["install", "remove"] {
         run(&folder, &search, &["models", command, "static", "gpt5"])
-            .fails("error: unknown model `gpt5`; known are `e5`, `static`, `onnxruntime`");
+            .fails("error: unknown model `gpt5`; known are `e5`, `minilm`, `static`, `onnxruntime`");
     }
     assert!(!folder.path().join("asked").exists() && left(&folder).is_empty());
 }

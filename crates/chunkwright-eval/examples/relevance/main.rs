@@ -6,7 +6,7 @@
 //! ```
 //!
 //! DATA holds question sets, folders with `questions.jsonl` and `docs/`; STORE is a store with a collection `SET-MODEL`
-//! of each that is to be measured, where MODEL is `static` or `e5` (`cd DATA/SET/docs && chunkwright index . -c SET-MODEL
+//! of each that is to be measured, where MODEL is `static`, `minilm` or `e5` (`cd DATA/SET/docs && chunkwright index . -c SET-MODEL
 //! --embedder MODEL --store STORE`), and of each repository of `eval/relevance.tsv`. A set is divided into repositories.
 //! Every second one is what `CALIBRATIONS` is fitted on, anew here: the coefficients are in the last table. The figures
 //! are those of the others.
@@ -88,7 +88,9 @@ fn main() -> Result<()> {
     let repositories = repositories(Path::new(data), &written)?;
     println!("{}\n\nMeasured with {}.", report::ABOUT.trim_end(), chunkwright_eval::versions());
     let mut fitted = Vec::new();
-    for (name, calibration) in [("none", LEXICAL), ("static", CALIBRATIONS[1]), ("e5", CALIBRATIONS[0])] {
+    for (name, calibration) in
+        [("none", LEXICAL), ("static", CALIBRATIONS[2]), ("minilm", CALIBRATIONS[1]), ("e5", CALIBRATIONS[0])]
+    {
         let embedder = match name {
             "none" => None,
             name => Some(chunkwright_models::embedder(name, &models)?),

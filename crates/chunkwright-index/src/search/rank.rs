@@ -9,7 +9,7 @@ use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 
 use super::late::Late;
 use super::names::{MOST_READ, Names};
-use super::relevance::{QueryTerm, QueryWords};
+use super::relevance::{Calibration, QueryTerm, QueryWords};
 use super::standing::{Standings, Stands, Subject};
 use super::{Mode, NameRanking, SearchError, SearchOptions, Stage, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
@@ -36,6 +36,8 @@ pub struct Ranked {
     pub dense_share: f64,
     /// Share of the chunks that have no vector yet, from 0 to 1.
     pub missing: f64,
+    /// The weight of the dense stage that goes with the model; `None` if it has none of its own.
+    pub(super) dense_weight: Option<f64>,
     /// What late interaction says of the best; `None` if it did not run.
     pub(super) late: Option<Late>,
     /// Where the documents of the best stand.
@@ -69,7 +71,12 @@ impl Ranked {
             return [None; 3];
         }
         let (dense, lexical) = (dense.unwrap_or_default(), lexical.unwrap_or_default());
-        fusion.contributions(self.weight(), dense, sparse, lexical)
+        self.of_model(fusion).contributions(self.weight(), dense, sparse, lexical)
+    }
+
+    /// The fusion with the weight of the model, if it sets none.
+    fn of_model(&self, fusion: Fusion) -> Fusion {
+        self.dense_weight.map_or(fusion, |weight| fusion.or_dense_weight(weight))
     }
 
     /// A single ranking: all stages fused by `fusion`, or the only one, and the stage of names.
@@ -121,7 +128,7 @@ impl Ranked {
             (Some(only), None, None) | (None, Some(only), None) | (None, None, Some(only)) => only.to_vec(),
             (dense, sparse, lexical) => {
                 let (dense, lexical) = (dense.unwrap_or_default(), lexical.unwrap_or_default());
-                fusion.fuse_with_share(self.weight(), dense, sparse, lexical)
+                self.of_model(fusion).fuse_with_share(self.weight(), dense, sparse, lexical)
             }
         }
     }
@@ -259,8 +266,13 @@ impl Asked<'_> {
         options: &SearchOptions,
     ) -> Result<Ranked, SearchError> {
         cancel::check()?;
-        let mut ranked =
-            Ranked { degraded: self.degraded.clone(), dense_share: self.dense_share, ..Ranked::default() };
+        let calibration = generation.spec.model.as_ref().and_then(|model| Calibration::of_model(&model.name));
+        let mut ranked = Ranked {
+            degraded: self.degraded.clone(),
+            dense_share: self.dense_share,
+            dense_weight: calibration.map(|calibration| calibration.dense_weight),
+            ..Ranked::default()
+        };
         if let Some((embedding, failed)) = &self.vectors {
             by_vectors(store, generation, (options, watch), &mut ranked, embedding, failed.as_deref())?;
         }

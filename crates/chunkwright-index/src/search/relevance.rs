@@ -33,6 +33,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::function_words::{FUNCTION_CHARACTERS, is_function_term};
+use crate::fuse::Fusion;
 use crate::glossary::{Translated, place};
 use crate::script::Script;
 use chunkwright_models::rarity;
@@ -43,7 +44,8 @@ use chunkwright_store::bm25::{TermCounts, TermId, term_id};
 /// else, as many of each, most that end here are about something else.
 pub const WEAK: f64 = 0.5;
 
-/// The coefficients that turn cosine, coverage and evidence into a relevance, with the default threshold.
+/// What goes with a model: the coefficients that turn cosine, coverage and evidence into a relevance, and the defaults of
+/// searches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
     /// The model's name, as stored beside vectors; `None` for the lexical calibration.
@@ -60,6 +62,8 @@ pub struct Calibration {
     pub is_multilingual: bool,
     /// The default least relevance of a hit.
     pub min_relevance: f64,
+    /// The default weight of the dense stage in a weighted sum.
+    pub dense_weight: f64,
 }
 
 /// The lexical calibration.
@@ -71,6 +75,7 @@ pub const LEXICAL: Calibration = Calibration {
     evidence_weight: 5.1,
     is_multilingual: false,
     min_relevance: 0.07,
+    dense_weight: Fusion::DENSE_WEIGHT,
 };
 
 /// The calibrations of models. Fitted by logistic regression, on one half of the repositories that `eval/relevance.md`
@@ -85,6 +90,17 @@ pub const CALIBRATIONS: &[Calibration] = &[
         evidence_weight: 1.9,
         is_multilingual: true,
         min_relevance: 0.12,
+        dense_weight: Fusion::DENSE_WEIGHT,
+    },
+    Calibration {
+        model: Some("all-minilm-l6-v2-with-wordllama"),
+        intercept: -9.0,
+        cosine_weight: 8.0,
+        coverage_weight: 8.0,
+        evidence_weight: 3.5,
+        is_multilingual: false,
+        min_relevance: 0.08,
+        dense_weight: 0.6,
     },
     Calibration {
         model: Some("wordllama-l2-supercat-256"),
@@ -94,6 +110,7 @@ pub const CALIBRATIONS: &[Calibration] = &[
         evidence_weight: 4.2,
         is_multilingual: false,
         min_relevance: 0.08,
+        dense_weight: Fusion::DENSE_WEIGHT,
     },
 ];
 

@@ -32,7 +32,7 @@ fn answer(fixture: &Fixture, query: &str, options: &SearchOptions) -> Answer {
 }
 
 fn weighing(late_weight: f64) -> SearchOptions {
-    let fusion = Fusion::WeightedSum { dense_weight: 0.4, sparse_weight: 0.0, late_weight };
+    let fusion = Fusion::WeightedSum { dense_weight: Some(0.4), sparse_weight: 0.0, late_weight };
     SearchOptions { fusion, ..SearchOptions::default() }
 }
 

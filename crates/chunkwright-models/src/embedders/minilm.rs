@@ -44,10 +44,10 @@ const EPSILON: f32 = 1e-12;
 const MAX_HEAD: u64 = 1 << 20;
 
 /// The loaded models.
-pub(super) struct MiniLm {
+pub(crate) struct MiniLm {
     info: ModelInfo,
     tokenizer: Arc<TokenizerFile>,
-    bert: Bert,
+    pub(crate) bert: Bert,
     statics: Static,
     /// Tokens that the encoder adds before and after a text.
     before: Vec<u32>,
@@ -55,7 +55,7 @@ pub(super) struct MiniLm {
 }
 
 impl MiniLm {
-    pub(super) fn open(data_dir: &Path) -> Result<Self, ModelError> {
+    pub(crate) fn open(data_dir: &Path) -> Result<Self, ModelError> {
         let model = model("minilm")?;
         let damaged = |file| move || model.damaged_file(data_dir, file);
         let tokenizer = TokenizerFile::parse("minilm", &model.read(data_dir, TOKENIZER)?)
@@ -78,7 +78,7 @@ impl MiniLm {
     }
 
     /// The ids of a text as the encoder reads it, and how many did not fit.
-    fn ids(&self, index: usize, text: &str) -> Result<(Vec<u32>, usize), EmbedError> {
+    pub(crate) fn ids(&self, index: usize, text: &str) -> Result<(Vec<u32>, usize), EmbedError> {
         let own = self.tokenizer.ids(text).map_err(|reason| EmbedError::Tokenizer { index, reason })?;
         if own.is_empty() {
             return Err(EmbedError::NoVector { index, model: NAME.to_owned() });

@@ -20,6 +20,7 @@ fn every_embedder_has_a_model_and_every_default_is_one() {
     let known = |name: &str| MODELS.iter().any(|model| model.name == name);
     assert!(EMBEDDERS.iter().all(|info| known(info.name)));
     assert!(DEFAULT_MODELS.iter().all(|name| known(name)));
+    assert!(MODELS.iter().flat_map(|model| model.needs).all(|name| known(name)));
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn installing_an_installed_model_does_nothing() {
 #[test]
 fn an_unknown_model_is_not_installed() {
     let error = install("gpt5", Path::new("nowhere"), &AtomicBool::new(false)).unwrap_err().to_string();
-    assert_eq!(error, "unknown model `gpt5`; known are `e5`, `static`, `onnxruntime`");
+    assert_eq!(error, "unknown model `gpt5`; known are `e5`, `minilm`, `static`, `onnxruntime`");
 }
 
 #[test]

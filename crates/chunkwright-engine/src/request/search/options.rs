@@ -250,8 +250,9 @@ search_options! {
     parts:
     /// How rankings are fused: `sum` (of scores scaled to 0..1) or `rrf` (reciprocal rank fusion)
     fusion at "/fusion/method" = "sum", OptionValues::OneOf(&["sum", "rrf"]), Fusion, None;
-    /// Share of the dense score in a sum, from 0 (lexical only) to 1 (dense only)
-    dense_weight at "/fusion/dense_weight" = Fusion::DENSE_WEIGHT, SHARE, Fusion, OF_SUM;
+    /// Share of the dense score in a sum, from 0 (lexical only) to 1 (dense only) [default: that of the model, see
+    /// docs/searching.md]
+    dense_weight at "/fusion/dense_weight" = Value::Null, SHARE, Fusion, OF_SUM;
     /// Share of the sparse score in what the dense one leaves of a sum, from 0 (lexical only) to 1, for models with
     /// sparse vectors
     sparse_weight at "/fusion/sparse_weight" = Fusion::SPARSE_WEIGHT, SHARE, Fusion, OF_SUM;

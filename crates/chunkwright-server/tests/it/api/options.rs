@@ -20,9 +20,6 @@ fn asked(option: &SearchOption, value: &Value) -> (String, Value) {
     if body["fusion"]["method"].is_null() && body["fusion"].is_object() {
         body["fusion"]["method"] = "weighted_sum".into();
     }
-    if body["fusion"]["method"] == "weighted_sum" && body["fusion"]["dense_weight"].is_null() {
-        body["fusion"]["dense_weight"] = json!(0.4);
-    }
     (query, body)
 }
 
