@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> String {
-        failure(&crate::MODELS[1], Path::new("data/models/.installing-1"), text)
+        failure(model("static").unwrap(), Path::new("data/models/.installing-1"), text)
             .map_or(String::new(), |error| error.to_string())
     }
 

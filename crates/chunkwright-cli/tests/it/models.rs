@@ -32,7 +32,7 @@ fn left(folder: &Folder) -> Vec<String> {
 fn models_are_listed_with_size_and_state() {
     let folder = Folder::new(&[]);
     let models = folder.run(&["models", "list", "--data", "data"]).lines();
-    assert_eq!(models.len(), 3);
+    assert_eq!(models.len(), 4);
     let e5 = &models[0];
     assert_eq!(
         (&e5["name"], &e5["state"], &e5["bytes"]),
@@ -42,7 +42,7 @@ fn models_are_listed_with_size_and_state() {
     fs::create_dir_all(folder.path().join("data/models/e5")).unwrap();
     fs::write(folder.path().join("data/models/e5/e5-small-q4.bin"), "cut").unwrap();
     let text = folder.run(&["models", "list", "--data", "data", "--format", "text"]).success();
-    let [_, e5, wordllama, _] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    let [_, e5, _, wordllama, _] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
     assert!(e5.contains("damaged") && e5.contains("does not have the size"), "{e5}");
     assert!(wordllama.contains("not installed") && wordllama.contains("19 MB"), "{wordllama}");
 }

@@ -94,12 +94,12 @@ pub const CALIBRATIONS: &[Calibration] = &[
     },
     Calibration {
         model: Some("all-minilm-l6-v2-with-wordllama"),
-        intercept: -9.0,
-        cosine_weight: 8.0,
-        coverage_weight: 8.0,
-        evidence_weight: 3.5,
+        intercept: -8.3,
+        cosine_weight: 14.2,
+        coverage_weight: 7.9,
+        evidence_weight: 0.9,
         is_multilingual: false,
-        min_relevance: 0.08,
+        min_relevance: 0.12,
         dense_weight: 0.6,
     },
     Calibration {

@@ -99,10 +99,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(bert: &Bert, shape: Shape, read: &Read<'_>, ids: &[u32]) {
+    fn check(bert: &Bert, shape: Shape, read: &Read<'_>, ids: &[u32], least: f32) {
         let ours = bert.tokens(&[ids], |x, rows| bert.mean(x, rows)).unwrap().remove(0);
         let cosine = dot(&ours, &embed(shape, read, ids));
-        assert!(cosine > 0.997, "{cosine}");
+        assert!(cosine > least, "{cosine}");
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
             // The beginning of it: the definition takes its time.
             let (mut ids, _) = e5.ids(&text(name), crate::Role::Passage);
             ids.drain(15..ids.len() - 1);
-            check(&e5.bert, head.shape, &read, &ids);
+            check(&e5.bert, head.shape, &read, &ids, 0.998);
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
         let mut ids = minilm.ids(0, &text("en/bread.md")).unwrap().0;
         ids.drain(15..ids.len() - 1);
         assert_eq!((ids[0], ids[ids.len() - 1]), (101, 102), "as the model's card has it");
-        check(&minilm.bert, shape, &read, &ids);
+        check(&minilm.bert, shape, &read, &ids, 0.996);
     }
 
     /// The name of a tensor of e5's file in files of `transformers`.
