@@ -4,7 +4,7 @@
 
 PROGRAM is `chunkwright`. FOLDER holds a checkout of each repository below, at its commit. Each question of
 `eval/agents/NAME.jsonl` is one call of `search`, with a query and nothing else. Without `--embedder` the program chooses;
-`none`, `static` and `e5` may be given, several in turn. `--wait` limits how long vectors are waited for before the first
+`none`, `static`, `minilm` and `e5` may be given, several in turn. `--wait` limits how long vectors are waited for before the first
 question (600 s). Other arguments go to `PROGRAM mcp`. `pip install mcp==2.3.0 bpe-openai==0.1.4`.
 """
 
@@ -165,7 +165,7 @@ def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("program", type=Path)
     reader.add_argument("folder", type=Path)
-    reader.add_argument("--embedder", action="append", choices=["none", "static", "e5"])
+    reader.add_argument("--embedder", action="append", choices=["none", "static", "minilm", "e5"])
     reader.add_argument("--wait", type=float, default=600.0)
     given, arguments = reader.parse_known_args()
     program, folder = str(given.program.resolve()), given.folder.resolve()
