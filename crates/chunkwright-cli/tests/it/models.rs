@@ -84,6 +84,20 @@ fn what_keeps_a_model_from_being_installed_is_one_sentence_and_leaves_nothing() 
 }
 
 #[test]
+fn a_model_that_needs_another_is_installed_after_it_and_is_of_no_use_without_it() {
+    let (folder, search) = with_python("exit 0");
+    let run = run(&folder, &search, &["models", "install", "minilm"]);
+    assert!(run.code == 2 && run.stderr.contains("`wordllama`"), "{}", run.stderr);
+    let minilm = chunkwright_models::data::model("minilm").unwrap();
+    for file in minilm.files {
+        folder.write(&format!("data/models/minilm/{}", file.name), b"");
+        let path = folder.path().join("data/models/minilm").join(file.name);
+        fs::File::options().write(true).open(path).unwrap().set_len(file.size).unwrap();
+    }
+    assert!(!minilm.is_installed(&folder.path().join("data")));
+}
+
+#[test]
 fn without_python_the_program_that_is_missing_is_named() {
     let folder = Folder::new(&[]);
     let run = run(&folder, "", &["models", "install"]);
