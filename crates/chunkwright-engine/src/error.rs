@@ -14,7 +14,9 @@ use chunkwright_index::{
     AmendError, FetchError, FilterError, IndexError, MetaError, SearchError, StoreError,
 };
 use chunkwright_mirror::MirrorError;
-use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
+use chunkwright_models::{
+    CounterError, EMBEDDERS, EmbedError, InstallError, ModelError, RerankError, ServiceError,
+};
 use chunkwright_source::{InputError, SkipReason};
 
 use crate::settings::SettingsError;
@@ -542,8 +544,8 @@ pub enum Error {
     },
     /// A collection's model is not installed.
     #[error(
-        "collection `{collection}` has vectors of `{model}`, which is not installed; run `chunkwright models install` (`models list` \
-         says which), or name another model by `--embedder`"
+        "collection `{collection}` has vectors of `{model}`, which is not installed; {}or name another model by `--embedder`",
+        installing(model)
     )]
     MissingModel {
         /// The collection.
@@ -642,6 +644,12 @@ pub enum Error {
     /// The caller cancelled the request.
     #[error("interrupted")]
     Cancelled,
+}
+
+/// How to install the model with these vectors; nothing if it is none of ours.
+fn installing(vectors: &str) -> String {
+    let ours = EMBEDDERS.iter().find(|info| info.vectors == vectors);
+    ours.map(|info| format!("run `chunkwright models install {}`, ", info.name)).unwrap_or_default()
 }
 
 impl From<InstallError> for Error {
