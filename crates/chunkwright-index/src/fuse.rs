@@ -50,10 +50,11 @@ impl Fusion {
     /// The usual constant of reciprocal rank fusion in the literature.
     pub const RRF_K: f64 = 60.0;
 
-    /// The weight of the dense stage of a model that has [none of its own](crate::Calibration::dense_weight). Measured as recall in 1,000 tokens: with static vectors on
-    /// five question sets 67.0 at 0.4, 66.1 to 66.3 at 0.3 and 0.5, 64.2 for BM25 alone, and 59.5 for
-    /// reciprocal rank fusion, where a weak model has equal weight; with e5 on Chinese questions 68.4 at
-    /// 0.4, 66.3 at 0.5, 60.8 for BM25 alone, and 66.8 for reciprocal rank fusion.
+    /// The weight of the dense stage of a model that has [none of its own](crate::Calibration::dense_weight).
+    /// Measured as recall in 1,000 tokens: with static vectors on five question sets 67.0 at 0.4, 66.1 to 66.3 at
+    /// 0.3 and 0.5, 64.2 for BM25 alone, and 59.5 for reciprocal rank fusion, where a weak model has equal weight;
+    /// with e5 on Chinese questions 68.4 at 0.4, 66.3 at 0.5, 60.8 for BM25 alone, and 66.8 for reciprocal rank
+    /// fusion.
     pub const DENSE_WEIGHT: f64 = 0.4;
 
     /// The default weight of the sparse stage against the lexical one. With [`DENSE_WEIGHT`](Self::DENSE_WEIGHT) it

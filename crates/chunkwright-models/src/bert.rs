@@ -15,6 +15,7 @@ use std::io;
 use std::ops::Range;
 
 use parking_lot::Mutex;
+use rayon::prelude::*;
 
 use self::attention::Heads;
 use self::math::{gelu, normalize};
@@ -22,7 +23,6 @@ use crate::data::read_at;
 use crate::e5_file::{dequantize, quantized_len};
 use crate::int8::{Activations, Weights};
 use crate::vectors::normalized;
-use rayon::prelude::*;
 
 /// An encoder with its weights.
 pub(crate) struct Bert {

@@ -47,8 +47,9 @@ impl Engine {
         Ok(entries.collect())
     }
 
-    /// Installs models and those that they need, one after the other, and calls `progress` with the name and size in bytes of each before it is
-    /// downloaded. An intact model is left as it is, a damaged one is replaced. If one fails, those before it stay.
+    /// Installs models and those that they need, one after the other, and calls `progress` with the name and size
+    /// in bytes of each before it is downloaded. An intact model is left as it is, a damaged one is replaced. If
+    /// one fails, those before it stay.
     ///
     /// # Errors
     ///
