@@ -47,7 +47,7 @@ impl Engine {
         Ok(entries.collect())
     }
 
-    /// Installs models and those that they need, one after the other, and calls `progress` with the name and size
+    /// Installs models one after the other, each after what it needs, and calls `progress` with the name and size
     /// in bytes of each before it is downloaded. An intact model is left as it is, a damaged one is replaced. If
     /// one fails, those before it stay.
     ///
@@ -106,7 +106,7 @@ fn known(names: &[&str]) -> Result<Vec<&'static InstallableModel>, Error> {
     Ok(found)
 }
 
-/// The models, each after those that it needs.
+/// Each model after what it needs.
 fn with_needs(models: &[&'static InstallableModel]) -> Result<Vec<&'static InstallableModel>, Error> {
     let names: Vec<&str> =
         models.iter().flat_map(|model| model.needs.iter().copied().chain([model.name])).collect();

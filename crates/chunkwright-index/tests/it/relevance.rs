@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use chunkwright_index::bm25::TermCounts;
 use chunkwright_index::{
-    Answer, Calibration, Duplicates, Filter, Fusion, LEXICAL, Mode, Models, QueryWords, SearchOptions,
-    Verdict, amend, explain, parse_query, search, search_all_versions,
+    Answer, CALIBRATIONS, Calibration, Duplicates, Filter, Fusion, LEXICAL, Mode, Models, QueryWords,
+    SearchOptions, Verdict, amend, explain, parse_query, search, search_all_versions,
 };
 
 use crate::fixture::{Bag, COLLECTION, Fixture, for_each_store, now};
@@ -50,6 +50,41 @@ fn same(ours: &BTreeMap<String, f64>, theirs: &BTreeMap<String, f64>, place: &st
     for (id, relevance) in theirs {
         assert!((relevance - ours[id]).abs() < 0.0011, "{place}: {id} {relevance} {}", ours[id]);
     }
+}
+
+#[test]
+fn a_sum_without_a_weight_has_that_of_the_model_in_every_store() {
+    for_each_store(|kind| {
+        let own = CALIBRATIONS.iter().map(|of| (of.model.unwrap(), of.dense_weight));
+        for (name, weight) in own.chain([("bag", Fusion::DENSE_WEIGHT)]) {
+            let fixture = Fixture::with_bag(kind, &FILES, Bag::named(name.into(), 256, false));
+            fixture.index();
+            let scores = |fusion| {
+                let options = SearchOptions { fusion, ..by_mode(Mode::Hybrid) };
+                let hits = ask(&fixture, "unpack the archive", &options).hits;
+                hits.iter().map(|hit| (hit.record.chunk_id, hit.score, hit.dense)).collect::<Vec<_>>()
+            };
+            let usual = scores(Fusion::default());
+            assert_eq!(usual, scores(Fusion::weighted_sum(weight)), "{kind}, {name}");
+            assert_ne!(
+                usual,
+                scores(Fusion::weighted_sum(0.9)),
+                "{kind}, {name}: a weight that is set holds"
+            );
+            let models = Models::embedder(&*fixture.bag);
+            let generation = now(&*fixture.store);
+            let (id, _, dense) = usual[0];
+            let told = explain(
+                &*fixture.store,
+                &generation,
+                models,
+                "unpack the archive",
+                &by_mode(Mode::Hybrid),
+                id,
+            );
+            assert_eq!(told.unwrap().dense, dense, "{kind}, {name}");
+        }
+    });
 }
 
 #[test]
