@@ -317,9 +317,9 @@ impl Answer for SearchAnswer {
         if !self.results.is_empty() {
             out.push_str(HEAD);
         }
-        for result in &self.results {
+        for (at, result) in self.results.iter().enumerate() {
             out.push('\n');
-            result.markdown(&mut out);
+            result.markdown(&self.results[..at], &mut out);
         }
         for line in self.notices.iter().chain([&self.next_step]).filter(|line| !line.is_empty()) {
             let _ = write!(out, "\n{line}");

@@ -66,6 +66,27 @@ async fn five_hits_of_140_tokens_cost_at_most_1000_tokens_in_every_language() {
 }
 
 #[tokio::test]
+async fn what_a_hit_stands_in_is_shown_once() {
+    let method = |name: &str| {
+        let lines: Vec<String> =
+            (0..20).map(|at| format!("        crane_{name}_{at} = lift({at})\n")).collect();
+        format!("    def {name}(self):\n{}\n", lines.concat())
+    };
+    let class =
+        |name: &str| format!("class {name}(Base):\n{}", ["load", "lift", "drop"].map(method).concat());
+    let index = Index::new(&[("pier.py", &class("Pier")), ("dock.py", &class("Dock"))]);
+    let client = index.client();
+    let call = json!({ "query": "which code lifts by a crane", "limit": 20, "min_relevance": 0, "collapse": "none" });
+    let read = client.read("search", call.clone()).await;
+    let results = client.answer("search", call).await["results"].as_array().unwrap().clone();
+    for (path, line) in [("pier.py", "class Pier(Base):"), ("dock.py", "class Dock(Base):")] {
+        let of = results.iter().filter(|it| it["doc_id"].as_str().unwrap().ends_with(path)).count();
+        assert!(of > 1, "{read}");
+        assert_eq!(read.matches(line).count(), 1, "{line}\n{read}");
+    }
+}
+
+#[tokio::test]
 async fn of_many_hits_the_first_are_whole_and_the_last_are_dropped() {
     let index = examples();
     let client = index.client_of(McpOptions { max_tokens: 2_000, ..McpOptions::default() });

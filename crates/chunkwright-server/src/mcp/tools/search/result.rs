@@ -238,7 +238,7 @@ impl SearchResult {
         if first.contains(last) { above } else { &self.title }
     }
 
-    pub(super) fn markdown(&self, out: &mut String) {
+    pub(super) fn markdown(&self, above: &[Self], out: &mut String) {
         let place = format!("{}:{}-{}", name(&self.doc_id), self.start_line, self.end_line);
         let mut parts = vec![place];
         parts.extend(Some(name(self.title_above())).filter(|title| !title.is_empty()));
@@ -247,10 +247,9 @@ impl SearchResult {
         parts.extend(self.query.map(|query| format!("query {query}")));
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", parts.join(" | "));
-        let text = if self.context.is_empty() {
-            self.content.clone()
-        } else {
-            format!("{}\n{}", self.context.trim_end_matches('\n'), self.content)
+        let text = match self.context_after(above) {
+            "" => self.content.clone(),
+            context => format!("{context}\n{}", self.content),
         };
         out.push_str(&fenced(self.language.as_deref().unwrap_or_default(), text.trim_end_matches('\n')));
         if self.shortened {
@@ -277,5 +276,17 @@ impl SearchResult {
                 let _ = write!(out, "outline of the document:\n{}", fenced("", toc));
             }
         }
+    }
+
+    /// The lines of its context that follow those which a result above shows already, such as the class of both.
+    fn context_after(&self, above: &[Self]) -> &str {
+        let context = self.context.trim_end_matches('\n');
+        let is_shown = |lines: &str| {
+            let same = above.iter().filter(|it| it.doc_id == self.doc_id);
+            same.flat_map(|it| [&it.context, &it.content]).any(|text| text.contains(lines))
+        };
+        let ends = context.match_indices('\n').map(|(at, _)| at).chain([context.len()]);
+        let shown = ends.take_while(|end| is_shown(&context[..*end])).last().unwrap_or(0);
+        context[shown..].trim_start_matches('\n')
     }
 }
