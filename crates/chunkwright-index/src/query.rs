@@ -48,7 +48,7 @@ pub fn check_query(query: &str) -> Result<(), QueryError> {
             return Err(QueryError::Long { chars });
         }
     }
-    match query_ids(&analysis::terms(query)).len() {
+    match query_ids(analysis::terms(query)).len() {
         terms if terms > MAX_QUERY_TERMS => Err(QueryError::ManyTerms { terms }),
         _ => Ok(()),
     }

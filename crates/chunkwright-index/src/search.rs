@@ -17,7 +17,6 @@ mod standing;
 use crate::fuse::Fusion;
 use crate::query::QueryError;
 use crate::script::Script;
-use chunkwright_store::bm25::term_id;
 use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
@@ -493,7 +492,7 @@ fn attempt(
             standing: standing.get(&scored.id).copied(),
             rerank: reranked.get(&scored.id).copied(),
             names: named.get(&scored.id).cloned(),
-            matched_terms: matched(&asked.terms, &chunk),
+            matched_terms: asked.matched(&chunk.terms),
             kept,
             duplicates: Vec::new(),
             duplicates_at: Vec::new(),
@@ -574,9 +573,4 @@ pub fn search_all_versions(
         hit.rank = index + 1;
     }
     Ok(answer)
-}
-
-/// The terms of a query that a chunk is found by.
-fn matched(terms: &[String], chunk: &StoredChunk) -> Vec<String> {
-    terms.iter().filter(|term| chunk.terms.has(term_id(term))).cloned().collect()
 }

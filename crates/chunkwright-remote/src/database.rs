@@ -135,7 +135,7 @@ pub(crate) trait Database: Send + Sync + fmt::Debug {
     fn lexical(
         &self,
         _generation: &Generation,
-        _terms: &[TermId],
+        _terms: &[(TermId, f32)],
         _filter: &Filter,
         _limit: usize,
     ) -> Result<Option<Vec<Found>>, StoreError> {

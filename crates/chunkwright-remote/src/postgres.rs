@@ -296,7 +296,7 @@ impl Database for Postgres {
     fn lexical(
         &self,
         generation: &Generation,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         filter: &Filter,
         limit: usize,
     ) -> Result<Option<Vec<Found>>, StoreError> {

@@ -428,7 +428,7 @@ impl Database for Qdrant {
     fn lexical(
         &self,
         generation: &Generation,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         filter: &Filter,
         limit: usize,
     ) -> Result<Option<Vec<Found>>, StoreError> {
@@ -436,7 +436,7 @@ impl Database for Qdrant {
             return Ok(Some(Vec::new()));
         }
         let pushed = push(generation, filter);
-        let query = json!({"query": ones(terms), "using": self.options.words, "filter": pushed.condition});
+        let query = json!({"query": sparse(terms), "using": self.options.words, "filter": pushed.condition});
         self.query(generation, query, &pushed, limit).map(Some)
     }
 }
@@ -471,11 +471,6 @@ fn push(generation: &Generation, filter: &Filter) -> Pushed {
 fn sparse(weights: &[(u32, f32)]) -> Value {
     let (indices, values): (Vec<u32>, Vec<f32>) = weights.iter().copied().unzip();
     json!({"indices": indices, "values": values})
-}
-
-/// A query's terms, each with weight 1.
-fn ones(terms: &[TermId]) -> Value {
-    json!({"indices": terms, "values": vec![1.0; terms.len()]})
 }
 
 fn matches(key: &str, value: &str) -> Value {

@@ -302,7 +302,7 @@ impl ChunkStore for RemoteStore {
     fn lexical(
         &self,
         generation: &Generation,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {

@@ -196,11 +196,16 @@ fn checksum(bytes: &[u8]) -> [u8; 2] {
 }
 
 /// The ids of a query's terms, each once.
-pub fn query_ids(terms: &[String]) -> Vec<TermId> {
-    let mut ids: Vec<TermId> = terms.iter().map(|term| term_id(term)).collect();
+pub fn query_ids(terms: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<TermId> {
+    let mut ids: Vec<TermId> = terms.into_iter().map(|term| term_id(term.as_ref())).collect();
     ids.sort_unstable();
     ids.dedup();
     ids
+}
+
+/// The terms of a query that weigh alike.
+pub fn alike(terms: &[TermId]) -> Vec<(TermId, f32)> {
+    terms.iter().map(|term| (*term, 1.0)).collect()
 }
 
 /// The length normalization of a text of `length` terms.

@@ -219,11 +219,11 @@ pub trait ChunkStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError>;
 
-    /// The `limit` chunks that BM25 ranks first for `terms` (see [`bm25`](crate::bm25)), best first.
+    /// The `limit` chunks that BM25 ranks first for `terms` (see [`bm25`](crate::bm25)) with these weights, best first.
     fn lexical(
         &self,
         generation: &Generation,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError>;

@@ -435,7 +435,7 @@ impl SearchIndex {
     /// [`StoreError::Cancelled`] if the work is to stop.
     pub fn lexical(
         &self,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         passing: &Selection,
         limit: usize,
         disk: &dyn Disk,
@@ -522,7 +522,8 @@ mod tests {
                 let passing = index
                     .passing(&filter, &NoDisk, |_, _| Err(StoreError::ReadOnly))
                     .expect("a quick filter");
-                let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
+                let terms =
+                    [("word3", 1.0), ("every", 0.5)].map(|(word, own)| (crate::bm25::term_id(word), own));
                 (
                     index.lexical(&terms, &passing, 50, &NoDisk).expect("ranked"),
                     index.dense(&[0.3, 0.2, -0.9], &passing, 50, &NoDisk).expect("ranked"),
@@ -547,7 +548,7 @@ mod tests {
             let passing = index
                 .passing(&Filter::default(), &NoDisk, |_, _| Err(StoreError::ReadOnly))
                 .expect("a quick filter");
-            let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
+            let terms = [("word3", 1.0), ("every", 0.5)].map(|(word, own)| (crate::bm25::term_id(word), own));
             (
                 index.lexical(&terms, &passing, 50, &NoDisk).expect("ranked"),
                 index.dense(&[0.3, 0.2, -0.9], &passing, 50, &NoDisk).expect("ranked"),

@@ -432,7 +432,7 @@ impl ChunkStore for MemoryStore {
     fn lexical(
         &self,
         generation: &Generation,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {

@@ -540,7 +540,7 @@ impl ChunkStore for SqliteStore {
     fn lexical(
         &self,
         generation: &Generation,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {

@@ -100,7 +100,7 @@ impl ChunkStore for Counting {
         list(generation: &Generation, request: &ListRequest) -> ChunkPage;
         dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
         sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
-        lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
+        lexical(generation: &Generation, terms: &[(TermId, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
     }
 
     fn statistics(

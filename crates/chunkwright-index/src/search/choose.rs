@@ -153,7 +153,7 @@ pub(super) fn pinned(
     options: &SearchOptions,
 ) -> Result<Vec<ChunkId>, SearchError> {
     let overlays = store.overlays(&generation.collection)?;
-    let is_asked = |pin: &String| query_ids(&analysis::terms(pin)) == asked.ids;
+    let is_asked = |pin: &String| query_ids(analysis::terms(pin)) == asked.ids;
     let mut pinned = Vec::new();
     for overlay in overlays.iter().filter(|overlay| !overlay.disabled && overlay.pins.iter().any(is_asked)) {
         let Some(id) = place_of(store, generation, overlay)? else { continue };

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::judge::scale;
 use super::{
-    Answer, Models, Named, Ranked, SearchError, SearchOptions, Stage, Stands, ask, matched, place, search_for,
+    Answer, Models, Named, Ranked, SearchError, SearchOptions, Stage, Stands, ask, place, search_for,
 };
 use chunkwright_store::{Generation, Scored, Store};
 
@@ -158,14 +158,14 @@ pub fn explain(
         names: None,
         fused: None,
         relevance: None,
-        query_terms: asked.terms.clone(),
+        query_terms: asked.terms.iter().chain(&asked.synonyms).cloned().collect(),
         matched_terms: Vec::new(),
         embedded: false,
         needed: answer.hits.last().map(|hit| hit.score),
     };
     let Some(Some(chunk)) = store.chunks(generation, &[id])?.pop() else { return Ok(explained) };
     explained.doc_id = Some(chunk.record.doc_id.clone());
-    explained.matched_terms = matched(&asked.terms, &chunk);
+    explained.matched_terms = asked.matched(&chunk.terms);
     explained.embedded = chunk.embedded;
     // Every chunk of the generation is a candidate, so that each stage ranks this one.
     let all = SearchOptions { candidates: usize::MAX / 2, ..options.clone() };

@@ -38,7 +38,7 @@ use std::collections::{HashMap, HashSet};
 use chunkwright::{ChunkId, Record};
 use serde::{Deserialize, Serialize};
 
-use chunkwright_store::bm25::{TermId, query_ids, term_id};
+use chunkwright_store::bm25::{TermId, alike, query_ids, term_id};
 use chunkwright_store::{
     Condition, DocumentsBehind, Field, Filter, Generation, Glob, Scored, Store, StoreError,
 };
@@ -170,7 +170,7 @@ impl Names {
         let best = match lexical {
             Some(lexical) => lexical[..most.min(lexical.len())].to_vec(),
             None if most == 0 => Vec::new(),
-            None => store.lexical(generation, ids, filter, most)?,
+            None => store.lexical(generation, &alike(ids), filter, most)?,
         };
         read.extend(best.into_iter().map(|scored| scored.id));
         if let Some(file) = &wanted.file {
@@ -343,12 +343,12 @@ fn holding(
     }
     let symbols = symbols.into_iter().map(|symbol| Condition::is(Field::SYMBOL, symbol)).collect();
     let holding = filter.clone().and(Filter::new(Condition::Or(symbols)));
-    let mut found = store.lexical(generation, &ids, &holding, most)?;
+    let mut found = store.lexical(generation, &alike(&ids), &holding, most)?;
     if found.len() == most {
         let is_function = |kind| Condition::is(Field::CONTENT_TYPE, kind);
         let functions = Condition::Or(vec![is_function("method"), is_function("function")]);
         let rest = holding.and(Filter::new(functions).negated());
-        found.extend(store.lexical(generation, &ids, &rest, most)?);
+        found.extend(store.lexical(generation, &alike(&ids), &rest, most)?);
     }
     Ok(found.into_iter().map(|scored| scored.id).collect())
 }
@@ -363,7 +363,7 @@ fn top_level(
 ) -> Result<Vec<ChunkId>, StoreError> {
     let whole: Vec<TermId> = analysis::whole(&name.last).map(|term| term_id(&term)).into_iter().collect();
     let modules = filter.clone().and(Filter::is(Field::CONTENT_TYPE, "module"));
-    let found = store.lexical(generation, &whole, &modules, MOST_READ)?;
+    let found = store.lexical(generation, &alike(&whole), &modules, MOST_READ)?;
     Ok(found.into_iter().map(|scored| scored.id).collect())
 }
 

@@ -13,10 +13,10 @@ use super::relevance::{Calibration, QueryTerm, QueryWords};
 use super::standing::{Standings, Stands, Subject};
 use super::{Mode, NameRanking, SearchError, SearchOptions, Stage, StageWatch, measured};
 use crate::fuse::{Contribution, Fusion};
-use crate::glossary::{in_words_of, translated};
+use crate::glossary::{Known, in_words_of, synonyms, translated};
 use crate::query::check_query;
 use chunkwright_store::analysis::{self, TermKind};
-use chunkwright_store::bm25::{TermField, TermId, query_ids, term_id};
+use chunkwright_store::bm25::{TermCounts, TermField, TermId, alike, query_ids, term_id};
 use chunkwright_store::cancel;
 use chunkwright_store::{Generation, Scored, Store, StoreError};
 
@@ -150,6 +150,11 @@ pub fn rank(
     ask(generation, embedder, query, options)?.rank(store, generation, None, options)
 }
 
+/// What a synonym weighs beside the word itself. Of whole weight, they lost 2.2 points [0.6, 4.0] of lexical recall in 1,000
+/// tokens on `mdlinks-en`, sentences of the documents themselves; of half, no question set loses. 386 questions in people's
+/// own words gain 1.6 in English, 1.8 about code and 7.5 in Russian by it.
+const SYNONYM: f32 = 0.5;
+
 /// A query as every part of a search reads it.
 pub(super) struct Asked<'q> {
     pub(super) query: &'q str,
@@ -157,8 +162,12 @@ pub(super) struct Asked<'q> {
     pub(super) terms: Vec<String>,
     /// Their numbers.
     pub(super) ids: Vec<TermId>,
-    /// The numbers by which chunks are found: of terms in texts, and in names of files and symbols.
+    /// The numbers by which chunks are named: of terms in texts, and in names of files and symbols.
     fields: Vec<TermId>,
+    /// The same with their synonyms, by which chunks are found, and what each weighs.
+    weighted: Vec<(TermId, f32)>,
+    /// The terms of synonyms, each once.
+    pub(super) synonyms: Vec<String>,
     pub(super) words: QueryWords,
     /// The vectors, and the reason a sparse vector is missing; `None` if not requested or unavailable.
     vectors: Option<(Embedding, Option<String>)>,
@@ -182,6 +191,23 @@ fn names(terms: &[QueryTerm]) -> Vec<TermId> {
     ids.iter().flat_map(|id| [TermField::File, TermField::Symbols].map(|field| field.id(*id))).collect()
 }
 
+/// The terms of the forms by which words of a query are known.
+fn terms_of(known: &[Known]) -> Vec<QueryTerm> {
+    let mut terms = Vec::new();
+    for (it, form) in known.iter().flat_map(|it| it.forms.iter().map(move |form| (it, form))) {
+        analysis::analyze(form, &mut |term| {
+            terms.push(QueryTerm { range: it.range.clone(), ..QueryTerm::from(term) });
+        });
+    }
+    terms
+}
+
+/// The texts of terms, each once, in order.
+fn each_once(terms: Vec<QueryTerm>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    terms.into_iter().map(|term| term.text).filter(|term| seen.insert(term.clone())).collect()
+}
+
 /// Analyses and embeds a query, once for all rankings of it.
 pub(super) fn ask<'q>(
     generation: &Generation,
@@ -197,23 +223,36 @@ pub(super) fn ask<'q>(
     let mut found = Vec::new();
     analysis::analyze(query, &mut |term| found.push(QueryTerm::from(term)));
     let mut words = QueryWords::of_terms(query, &found);
-    let known = options.translate.map(|into| translated(query, into)).unwrap_or_default();
-    if !known.is_empty() {
-        words.translate(&known);
-        for (it, form) in known.iter().flat_map(|it| it.forms.iter().map(move |form| (it, form))) {
-            analysis::analyze(form, &mut |term| {
-                found.push(QueryTerm { range: it.range.clone(), ..QueryTerm::from(term) });
-            });
+    let mut others = Vec::new();
+    if let Some(into) = options.translate {
+        let known = translated(query, into);
+        if !known.is_empty() {
+            words.translate(&known);
+            found.extend(terms_of(&known));
         }
+    } else {
+        others = terms_of(&synonyms(query));
     }
-    let in_names = names(&found);
-    let mut terms: Vec<String> = found.into_iter().map(|term| term.text).collect();
-    let ids = query_ids(&terms);
-    let fields = ids.iter().copied().chain(in_names).collect();
-    let mut seen = HashSet::new();
-    terms.retain(|term| seen.insert(term.clone()));
-    let mut asked =
-        Asked { query, terms, ids, fields, words, vectors: None, degraded: None, dense_share: 0.0 };
+    let mut fields = query_ids(found.iter().map(|term| &*term.text));
+    let ids = fields.clone();
+    fields.extend(names(&found));
+    let mut weighted = alike(&fields);
+    let own: HashSet<TermId> = fields.iter().copied().collect();
+    others.retain(|term| !own.contains(&term_id(&term.text)));
+    let synonymous = query_ids(others.iter().map(|term| &*term.text)).into_iter().chain(names(&others));
+    weighted.extend(synonymous.filter(|id| !own.contains(id)).map(|id| (id, SYNONYM)));
+    let mut asked = Asked {
+        query,
+        terms: each_once(found),
+        ids,
+        fields,
+        weighted,
+        synonyms: each_once(others),
+        words,
+        vectors: None,
+        degraded: None,
+        dense_share: 0.0,
+    };
     if options.mode != Mode::Lexical {
         // Models compare texts of one language better than across languages.
         let in_words = options.translate.and_then(|into| in_words_of(query, into));
@@ -237,6 +276,12 @@ pub(super) fn ask<'q>(
 }
 
 impl Asked<'_> {
+    /// The terms that a text has, of the query or synonymous.
+    pub(super) fn matched(&self, terms: &TermCounts) -> Vec<String> {
+        let all = self.terms.iter().chain(&self.synonyms);
+        all.filter(|term| terms.has(term_id(term))).cloned().collect()
+    }
+
     /// The dot product of the query's vector and that of each text; `None` if the cache lacks a vector.
     pub(super) fn cosines_of(
         &self,
@@ -278,7 +323,7 @@ impl Asked<'_> {
         }
         if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
             let limit = options.candidates.max(options.top_k);
-            let stage = || store.lexical(generation, &self.fields, &options.filter, limit);
+            let stage = || store.lexical(generation, &self.weighted, &options.filter, limit);
             ranked.lexical = Some(measured(watch, "lexical", stage)?);
         }
         if let Some((Embedding { tokens: Some(Tokens::Query(tokens)), .. }, _)) = &self.vectors

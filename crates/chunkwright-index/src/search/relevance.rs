@@ -34,7 +34,7 @@ use std::ops::Range;
 
 use crate::function_words::{FUNCTION_CHARACTERS, is_function_term};
 use crate::fuse::Fusion;
-use crate::glossary::{Translated, place};
+use crate::glossary::{Known, place};
 use crate::script::Script;
 use chunkwright_models::rarity;
 use chunkwright_store::analysis::{self, Term, TermKind};
@@ -276,7 +276,7 @@ impl QueryWords {
 
     /// Looks for words that are known in another language by their forms in it as well. What is left of a question
     /// without spaces counts as words of two characters, which do not overlap.
-    pub(super) fn translate(&mut self, known: &[Translated]) {
+    pub(super) fn translate(&mut self, known: &[Known]) {
         // It is compared with texts in their language.
         self.script = None;
         let mut own: Vec<Vec<TermId>> = vec![Vec::new(); known.len()];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chunkwright::parse::Text;
 use chunkwright::{ChunkId, Document, RecordContext};
 use chunkwright_index::analysis::terms;
-use chunkwright_index::bm25::query_ids;
+use chunkwright_index::bm25::{alike, query_ids};
 use chunkwright_index::{
     Change, DocumentInfo, Filter, Generation, GenerationSpec, GenerationState, Model, NewChunk, NewDocument,
     Outcome, Overlay, PastRun, Scored, Store, StoreError, StoredChunk, StoredDocument,
@@ -84,7 +84,7 @@ fn put(store: &dyn Store, doc_id: &str, paragraphs: &[&str]) -> Outcome {
 }
 
 fn lexical(store: &dyn Store, query: &str, filter: &Filter) -> Vec<Scored> {
-    store.lexical(&g(store), &query_ids(&terms(query)), filter, 100).unwrap()
+    store.lexical(&g(store), &alike(&query_ids(terms(query))), filter, 100).unwrap()
 }
 
 fn texts(store: &dyn Store, hits: &[Scored]) -> Vec<String> {
@@ -169,6 +169,26 @@ fn bm25_after_changes_is_that_of_a_fresh_store() {
             assert_eq!(a.id, b.id, "{kind}");
             assert!((a.score - b.score).abs() < 1e-9, "{kind} {a:?} {b:?}");
         }
+    });
+}
+
+#[test]
+fn a_term_counts_by_its_weight() {
+    check(|store| {
+        for text in ["red boat", "blue boat", "boat"] {
+            put(&*store, text, &[text]);
+        }
+        let score = |weights: [f32; 2], text: &str| {
+            let ids = ["red", "blue"].map(|word| query_ids(terms(word))[0]);
+            let weighted: Vec<_> = ids.into_iter().zip(weights).collect();
+            let found = store.lexical(&g(&*store), &weighted, &Filter::default(), 9).unwrap();
+            let at = texts(&*store, &found).iter().position(|found| found == text);
+            at.map_or(0.0, |at| found[at].score)
+        };
+        let whole = score([1.0, 1.0], "red boat");
+        assert!(whole > 0.0 && (score([1.0, 1.0], "blue boat") - whole).abs() < 1e-4 * whole);
+        assert!((score([0.5, 1.0], "red boat") - whole / 2.0).abs() < 1e-4 * whole);
+        assert!(score([0.5, 1.0], "boat") < 1e-9);
     });
 }
 
@@ -266,7 +286,7 @@ fn a_generation_is_built_beside_the_current_one_and_switched_to() {
         assert_eq!(states(), [GenerationState::Old, GenerationState::Current]);
         assert_eq!(texts(&*store, &lexical(&*store, "cut", &Filter::default())), ["The second cut."]);
         // A reader stays with the generation that it began with.
-        let old = store.lexical(&first, &query_ids(&terms("cut")), &Filter::default(), 9).unwrap();
+        let old = store.lexical(&first, &alike(&query_ids(terms("cut"))), &Filter::default(), 9).unwrap();
         let old = store.chunks(&first, &[old[0].id]).unwrap().remove(0).unwrap();
         assert_eq!(old.record.content, "The first cut.");
         assert_eq!(store.open(&first.to_string()).unwrap(), first);
@@ -522,8 +542,9 @@ fn all_of(store: &dyn Store, name: &str) -> impl PartialEq + std::fmt::Debug + u
             records.iter().flat_map(|info| store.records(&status.generation, &info.doc_id).unwrap());
         let records: Vec<_> = records.collect();
         let sources = ["a.txt", "b.txt"].map(|doc_id| store.document(&status.generation, doc_id).unwrap());
-        let found =
-            store.lexical(&status.generation, &query_ids(&terms("words")), &Filter::default(), 100).unwrap();
+        let found = store
+            .lexical(&status.generation, &alike(&query_ids(terms("words"))), &Filter::default(), 100)
+            .unwrap();
         let Generation { number, spec, .. } = status.generation;
         (
             (number, spec, status.state, status.documents, status.chunks, status.change),

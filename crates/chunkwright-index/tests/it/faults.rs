@@ -106,7 +106,7 @@ impl ChunkStore for Failing {
         statistics(generation: &Generation, request: &StatisticsRequest) -> Statistics;
         dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
         sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
-        lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
+        lexical(generation: &Generation, terms: &[(TermId, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright::SummaryKind;
 use chunkwright_index::analysis::terms;
-use chunkwright_index::bm25::query_ids;
+use chunkwright_index::bm25::{alike, query_ids};
 use chunkwright_index::{
-    Duplicates, Field, Filter, Fusion, Mode, Models, SearchError, SearchOptions, StoreError, parse_query,
-    search, stoppable,
+    Duplicates, Field, Filter, Fusion, Mode, Models, SearchError, SearchOptions, StoreError, explain,
+    parse_query, search, stoppable,
 };
 use chunkwright_models::{RerankError, Reranker};
 
@@ -63,6 +63,35 @@ fn russian_is_found_by_other_forms_of_its_words() {
 fn identifiers_are_found_by_their_parts_and_in_other_cases() {
     check("max chunk size", "guide.md");
     check("parseHeader", "src/http.py");
+}
+
+#[test]
+fn words_find_what_code_abbreviates_and_less_than_what_has_them() {
+    for_each_store(|kind| {
+        let of =
+            |name: &str| format!("def write(data):\n    {name} = open_beside(data)\n    return {name}\n");
+        let files = [("x.py", of("tmp_path")), ("y.py", of("temporary_path")), ("z.py", of("final_path"))];
+        let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+        let fixture = Fixture::new(kind, &files);
+        fixture.index();
+        let (question, options) = (
+            "which code writes to a temporary place",
+            SearchOptions { min_relevance: Some(0.0), ..SearchOptions::default() },
+        );
+        let (store, generation) = (&*fixture.store, now(&*fixture.store));
+        for mode in [Mode::Lexical, Mode::Hybrid] {
+            let options = SearchOptions { mode, ..options.clone() };
+            let models = Models::embedder(&*fixture.bag);
+            let hits = search(store, &generation, models, question, &options).unwrap().hits;
+            let found: Vec<&str> = hits.iter().map(|hit| &*hit.record.doc_id).collect();
+            assert_eq!(found[..2], ["y.py", "x.py"], "{kind} {mode:?}");
+            assert!(hits[1].matched_terms.contains(&"tmp".to_owned()), "{:?}", hits[1].matched_terms);
+            let explained = explain(store, &generation, models, question, &options, hits[1].record.chunk_id);
+            let explained = explained.unwrap();
+            assert!(explained.query_terms.contains(&"tmp".to_owned()), "{explained:?}");
+            assert_eq!(explained.lexical, hits[1].lexical, "{kind} {mode:?}");
+        }
+    });
 }
 
 #[test]
@@ -335,7 +364,7 @@ fn what_nobody_waits_for_ends_early() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         let (store, generation) = (&*fixture.store, now(&*fixture.store));
-        let (terms, records) = (query_ids(&terms("archive")), Filter::parse("token_count>0").unwrap());
+        let (terms, records) = (alike(&query_ids(terms("archive"))), Filter::parse("token_count>0").unwrap());
         let all = Filter::default();
         let stop = Arc::new(AtomicBool::new(false));
         let is_stopped = |ended: Result<(), StoreError>| matches!(ended, Err(StoreError::Cancelled));

@@ -8,7 +8,7 @@ use super::value::Raw;
 use crate::database::{Found, Mark, Part, Point, Which, Written};
 use chunkwright::{ChunkId, Record, SummaryKind};
 use chunkwright_store::StoreError;
-use chunkwright_store::bm25::{TermCounts, TermId};
+use chunkwright_store::bm25::TermCounts;
 use chunkwright_store::vector::{decode, encode};
 
 /// Rows by column, as one statement inserts them.
@@ -239,11 +239,6 @@ fn parameters<T: ToSql + Sync + Send + 'static, const N: usize>(all: [T; N]) -> 
 
 /// Keys or versions in one statement.
 pub(super) const KEYS: usize = 512;
-
-/// Ids of terms as PostgreSQL has integers.
-pub(super) fn signed(terms: &[TermId]) -> Vec<i32> {
-    terms.iter().map(|term| term.cast_signed()).collect()
-}
 
 fn id(row: &Row, at: usize) -> Result<[u8; 16], StoreError> {
     row.get::<_, Raw>(at).as_id().ok_or_else(|| damaged("the id of a chunk cannot be read"))

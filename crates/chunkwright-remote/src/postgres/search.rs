@@ -8,11 +8,13 @@
 //!   still bring one among the best, as in `MaxScore` (Turtle and Flood, 1995).
 //! * **Sparse**, by the weights that a model gives: all are compared.
 
+use std::collections::HashMap;
+
 use postgres::types::ToSql;
 
 use super::Postgres;
 use super::filter::DIALECT;
-use super::rows::{self, found, found_columns};
+use super::rows::{found, found_columns};
 use super::value::Raw;
 use crate::database::Found;
 use crate::filter::Pushed;
@@ -94,7 +96,7 @@ impl Postgres {
     pub(super) fn rank_lexical(
         &self,
         generation: &Generation,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         filter: &Filter,
         most: usize,
     ) -> Result<Vec<Found>, StoreError> {
@@ -143,9 +145,10 @@ impl Postgres {
     fn rarest_first(
         &self,
         generation: &Generation,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
     ) -> Result<(Vec<Word>, i64), StoreError> {
-        let ids = rows::signed(terms);
+        let asked: HashMap<i32, f32> = terms.iter().map(|(id, weight)| (id.cast_signed(), *weight)).collect();
+        let ids: Vec<i32> = asked.keys().copied().collect();
         let rows = self.of_points(generation, |link| {
             let (s, number) = (&link.schema, generation.number);
             let counts =
@@ -155,9 +158,10 @@ impl Postgres {
         let mut counts: Vec<(i64, i32)> = rows.iter().map(|row| (row.get(1), row.get(0))).collect();
         counts.sort_unstable();
         let all = counts.iter().find(|(_, id)| *id == -1).map_or(0, |(all, _)| *all);
-        let words = counts.into_iter().filter(|(_, id)| *id != -1).map(|(chunks, id)| {
-            let asked = ids.iter().filter(|asked| **asked == id).count() as f64;
-            Word { id, chunks, weight: asked * idf(all as usize, chunks as usize) }
+        let words = counts.into_iter().filter(|(_, id)| *id != -1).map(|(chunks, id)| Word {
+            id,
+            chunks,
+            weight: f64::from(asked[&id]) * idf(all as usize, chunks as usize),
         });
         Ok((words.collect(), all))
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use chunkwright::{ChunkId, Record};
 use chunkwright_http::{Client, HttpOptions, Method};
 use chunkwright_index::analysis::terms;
-use chunkwright_index::bm25::{TermCounts, TermField, query_ids};
+use chunkwright_index::bm25::{TermCounts, TermField, TermId, query_ids};
 use chunkwright_index::{
     Access, ChunkStore, DocumentStore, Field, Filter, GenerationSpec, GenerationStore, IndexOptions, Mode,
     Model, Pipeline, QdrantOptions, Ranked, RemoteStore, Scored, SearchOptions, StoreError, Vector, rank,
@@ -45,10 +45,16 @@ fn indexed(kind: &str) -> Fixture {
     fixture
 }
 
+/// The terms of a question in every field, of which every other one weighs half.
+fn weighted(question: &str) -> Vec<(TermId, f32)> {
+    let fields = [TermField::Text, TermField::File, TermField::Symbols];
+    let ids = query_ids(terms(question)).into_iter().flat_map(|id| fields.map(|field| field.id(id)));
+    ids.zip([1.0, 0.5].into_iter().cycle()).collect()
+}
+
 /// The best few by words, for which a server need not look at chunks that have frequent words alone.
 fn few(fixture: &Fixture, question: &str, filter: &Filter) -> Vec<Scored> {
-    let ids = query_ids(&terms(question));
-    fixture.store.lexical(&now(&*fixture.store), &ids, filter, 3).unwrap()
+    fixture.store.lexical(&now(&*fixture.store), &weighted(question), filter, 3).unwrap()
 }
 
 fn ranked(fixture: &Fixture, question: &str, filter: &Filter) -> Ranked {
@@ -142,12 +148,9 @@ fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
     let mut queries = Vec::new();
     for question in questions() {
         let embedding = sqlite.bag.embed(&[&question], Role::Query).unwrap().remove(0);
-        let ids = query_ids(&terms(&question)).into_iter();
-        let fields = [TermField::Text, TermField::File, TermField::Symbols];
-        let ids: Vec<_> = ids.flat_map(|id| fields.map(|field| field.id(id))).collect();
         queries.push(json!({"dense": embedding.vector, "limit": 100}));
         queries.push(json!({"weights": pairs(&embedding.sparse.unwrap()), "limit": 100}));
-        queries.push(json!({"sparse": {"indices": ids, "values": vec![1.0; ids.len()]}, "limit": 100}));
+        queries.push(json!({"sparse": pairs(&weighted(&question)), "limit": 100}));
     }
     let mut command = Command::new(python);
     command.arg(servers::scripts().join("qdrant_edge_rank.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -164,7 +167,9 @@ fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
         let ours = ranked(&sqlite, &question, &Filter::default());
         same(&ours.dense.unwrap(), &rankings.next().unwrap(), &question);
         same(&ours.sparse.unwrap(), &rankings.next().unwrap(), &question);
-        same(&ours.lexical.unwrap(), &rankings.next().unwrap(), &question);
+        let lexical =
+            sqlite.store.lexical(&generation, &weighted(&question), &Filter::default(), 100).unwrap();
+        same(&lexical, &rankings.next().unwrap(), &question);
     }
 }
 
@@ -278,7 +283,7 @@ fn a_collection_of_qdrant_that_another_program_made_can_be_searched_and_not_writ
     assert_eq!(store.dense(&generation, &[0.0, 2.0], &api, 1).unwrap().len(), 1);
     let code = Filter::is(Field::CATEGORY, "code");
     assert_eq!(store.dense(&generation, &[0.0, 2.0], &code, 1).unwrap(), []);
-    assert_eq!(store.lexical(&generation, &[1], &Filter::default(), 9).unwrap(), []);
+    assert_eq!(store.lexical(&generation, &[(1, 1.0)], &Filter::default(), 9).unwrap(), []);
     assert_eq!(store.documents(&generation).unwrap()[0].chunks, 2);
     let records = store.records(&generation, "docs_a").unwrap();
     assert_eq!(records[0].section_path, ["Basics"]);

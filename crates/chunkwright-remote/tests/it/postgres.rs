@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::postgres::{Client, NoTls};
 use chunkwright_http::{HttpOptions, Secret};
 use chunkwright_index::analysis::terms;
-use chunkwright_index::bm25::query_ids;
+use chunkwright_index::bm25::{alike, query_ids};
 use chunkwright_index::{
     Access, Change, Field, Filter, GenerationSpec, Model, Outcome, Scored, Store, StoreError, StoreLocation,
     Vector,
@@ -69,7 +69,7 @@ fn revision(store: &dyn Store, doc_id: &str) -> usize {
 }
 
 fn search(store: &dyn Store, query: &str) -> Result<Vec<Scored>, StoreError> {
-    store.lexical(&store.open(C)?, &query_ids(&terms(query)), &Filter::default(), 1_000)
+    store.lexical(&store.open(C)?, &alike(&query_ids(terms(query))), &Filter::default(), 1_000)
 }
 
 /// No problem, and counts of terms that are those of the chunks.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chunkwright::ChunkId;
 use chunkwright_http::HttpOptions;
 use chunkwright_index::analysis::{self, terms};
-use chunkwright_index::bm25::query_ids;
+use chunkwright_index::bm25::{alike, query_ids};
 use chunkwright_index::{
     Access, Change, Filter, GenerationSpec, IndexError, IndexOptions, IndexReport, Model, NewDocument,
     Outcome, Overlay, PastRun, Pipeline, Prune, Store, StoreError, StoreLocation,
@@ -123,7 +123,7 @@ fn seen_in(store: &dyn Store, collection: &str, place: &str) -> Vec<ChunkId> {
         ids
     };
     let filter = Filter::default();
-    let lexical = store.lexical(&generation, &query_ids(&terms("common")), &filter, 50).unwrap();
+    let lexical = store.lexical(&generation, &alike(&query_ids(terms("common"))), &filter, 50).unwrap();
     let lexical = sorted(lexical.iter().map(|hit| hit.id).collect());
     let dense = store.dense(&generation, &[1.0, 1.0], &filter, 50).unwrap();
     assert_eq!(sorted(dense.iter().map(|hit| hit.id).collect()), lexical, "{place}");
@@ -374,7 +374,7 @@ fn a_reader_beside_a_writer_sees_one_version_whole() {
                 while !done.load(Ordering::Relaxed) {
                     let filter = Filter::default();
                     let found = match reads % 2 {
-                        0 => reader.lexical(&generation, &query_ids(&terms("common")), &filter, 50),
+                        0 => reader.lexical(&generation, &alike(&query_ids(terms("common"))), &filter, 50),
                         _ => reader.dense(&generation, &[1.0, 1.0], &filter, 50),
                     };
                     let revisions: Vec<usize> = found.unwrap().iter().map(|hit| of[&hit.id]).collect();
@@ -469,7 +469,7 @@ fn terms_of_another_analysis_are_not_searched_and_are_made_again_beside() {
             let info = store.documents(&old).unwrap().remove(0);
             assert!(!store.records(&old, &info.doc_id).unwrap().is_empty(), "{place}");
             let searched = |generation| {
-                let (query, filter) = (query_ids(&terms("common")), Filter::default());
+                let (query, filter) = (alike(&query_ids(terms("common"))), Filter::default());
                 let lexical = store.lexical(generation, &query, &filter, 9);
                 let dense = store.dense(generation, &[1.0; 8], &filter, 9);
                 let sparse = store.sparse(generation, &[(1, 1.0)], &filter, 9);

@@ -109,7 +109,7 @@ impl Words {
     /// pass or not.
     pub(super) fn search(
         &self,
-        terms: &[TermId],
+        terms: &[(TermId, f32)],
         index: &SearchIndex,
         (passing, limit): (&Selection, usize),
         disk: &dyn Disk,
@@ -123,11 +123,12 @@ impl Words {
             }
         };
         let mut found = Vec::with_capacity(terms.len());
-        for term in terms {
+        for (term, own) in terms {
             let lists = (disk.terms(&index.on_disk.parts, *term)?, self.by_term.get(*term));
             let having = lists.0.as_deref().map_or(0, having) + lists.1.map_or(0, having);
             if having > 0 {
-                found.push((lists, bm25::share(*term) * bm25::idf(index.live_count, having)));
+                let idf = bm25::idf(index.live_count, having);
+                found.push((lists, f64::from(*own) * bm25::share(*term) * idf));
             }
         }
         if found.is_empty() {

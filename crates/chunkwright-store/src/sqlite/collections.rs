@@ -186,7 +186,7 @@ mod tests {
     use super::super::{SqliteStore, setup};
     use super::*;
     use crate::analysis;
-    use crate::bm25::term_id;
+    use crate::bm25::{alike, query_ids};
     use crate::collections::CollectionPlace;
     use crate::contract::{Access, ChunkStore, DocumentStore, GenerationStore};
     use crate::filter::Filter;
@@ -323,7 +323,7 @@ mod tests {
         let mut one = None;
         for n in [1, 2, 4, 8] {
             let (_folder, store) = store(20 * n);
-            let terms: Vec<_> = analysis::terms("paragraph").iter().map(|term| term_id(term)).collect();
+            let terms = alike(&query_ids(analysis::terms("paragraph")));
             let connection = store.connect().expect("a connection");
             for generation in visible(&connection).expect("generations") {
                 store

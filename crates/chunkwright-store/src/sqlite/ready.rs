@@ -3,7 +3,7 @@
 use super::SqliteStore;
 use super::list::tests::document;
 use crate::analysis;
-use crate::bm25::term_id;
+use crate::bm25::{alike, query_ids};
 use crate::contract::{Access, ChunkStore, DocumentStore, GenerationStore};
 use crate::filter::Filter;
 use crate::generation::GenerationSpec;
@@ -15,7 +15,7 @@ fn a_switch_has_the_new_index_ready_where_there_were_searches_and_keeps_no_more_
         let store = SqliteStore::open(folder.path(), Access::Write).expect("a store");
         let spec = |hash: &str| GenerationSpec { config_hash: hash.into(), ..GenerationSpec::default() };
         let search = |generation| {
-            let terms: Vec<_> = analysis::terms("paragraph").iter().map(|term| term_id(term)).collect();
+            let terms = alike(&query_ids(analysis::terms("paragraph")));
             store.lexical(generation, &terms, &Filter::default(), 10).expect("an answer").len()
         };
         let before = store.begin("c", &spec("before")).expect("a generation");

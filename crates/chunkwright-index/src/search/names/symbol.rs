@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use chunkwright::{ChunkId, LineIndex, Record};
 use serde::Serialize;
 
-use chunkwright_store::bm25::term_id;
+use chunkwright_store::bm25::{alike, term_id};
 use chunkwright_store::{Filter, Generation, Store, StoreError};
 use chunkwright_store::{analysis, cancel};
 
@@ -76,7 +76,7 @@ pub fn symbol_places(
     // The whole identifier, after its parts.
     let whole: Vec<_> = analysis::whole(&name.last).map(|term| term_id(&term)).into_iter().collect();
     let mut ids = holding(store, generation, &name, filter, MOST_CHUNKS)?;
-    let using = store.lexical(generation, &whole, filter, MOST_CHUNKS)?;
+    let using = store.lexical(generation, &alike(&whole), filter, MOST_CHUNKS)?;
     let is_cut = ids.len() >= MOST_CHUNKS || using.len() == MOST_CHUNKS;
     ids.extend(using.into_iter().map(|scored| scored.id));
     let mut known = HashSet::new();

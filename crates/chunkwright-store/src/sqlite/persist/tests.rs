@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::Limits;
 use crate::analysis;
-use crate::bm25::query_ids;
+use crate::bm25::{alike, query_ids};
 use crate::contract::{Access, GenerationStore, Store};
 use crate::document::{Change, DocumentInfo, NewChunk, NewDocument, Outcome, StoredDocument};
 use crate::filter::Filter;
@@ -126,7 +126,7 @@ fn answers(store: &dyn Store, generation: &Generation, seed: u64) -> Vec<Vec<Sco
         r#"{"or":[{"field":"text","phrase":"word1 word2"},{"field":"text","word":"word7"}]}"#,
     ] {
         let filter: Filter = serde_json::from_str(filter).expect(filter);
-        let terms = query_ids(&analysis::terms(&random.words(4)));
+        let terms = alike(&query_ids(analysis::terms(&random.words(4))));
         let Vector { dense, sparse, .. } = random.vector();
         for limit in [3, 1_000] {
             answers.push(store.lexical(generation, &terms, &filter, limit).expect("ranked"));
