@@ -46,7 +46,7 @@ pub(crate) fn translated(question: &str, into: Script) -> Vec<Known> {
 pub(crate) fn synonyms(question: &str) -> Vec<Known> {
     let mut known = GLOSSARY.known(question, &Some);
     if let [only] = &known[..]
-        && question.len() == only.range.len()
+        && question.trim().len() == only.range.len()
     {
         return Vec::new();
     }
