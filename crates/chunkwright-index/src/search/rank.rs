@@ -231,7 +231,9 @@ pub(super) fn ask<'q>(
             found.extend(terms_of(&known));
         }
     } else {
-        others = terms_of(&synonyms(query));
+        let known = synonyms(query);
+        words.add_synonyms(&known);
+        others = terms_of(&known);
     }
     let mut fields = query_ids(found.iter().map(|term| &*term.text));
     let ids = fields.clone();

@@ -74,13 +74,10 @@ fn words_find_what_code_abbreviates_and_less_than_what_has_them() {
         let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
         let fixture = Fixture::new(kind, &files);
         fixture.index();
-        let (question, options) = (
-            "which code writes to a temporary place",
-            SearchOptions { min_relevance: Some(0.0), ..SearchOptions::default() },
-        );
+        let question = "which code writes to a temporary place";
         let (store, generation) = (&*fixture.store, now(&*fixture.store));
         for mode in [Mode::Lexical, Mode::Hybrid] {
-            let options = SearchOptions { mode, ..options.clone() };
+            let options = SearchOptions { mode, ..SearchOptions::default() };
             let models = Models::embedder(&*fixture.bag);
             let hits = search(store, &generation, models, question, &options).unwrap().hits;
             let found: Vec<&str> = hits.iter().map(|hit| &*hit.record.doc_id).collect();
