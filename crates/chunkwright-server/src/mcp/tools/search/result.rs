@@ -283,7 +283,9 @@ impl SearchResult {
         let context = self.context.trim_end_matches('\n');
         let is_shown = |lines: &str| {
             let same = above.iter().filter(|it| it.doc_id == self.doc_id);
-            same.flat_map(|it| [&it.context, &it.content]).any(|text| text.contains(lines))
+            // Whole lines: `class Pier` is not in `class PierHead`.
+            same.flat_map(|it| [&it.context, &it.content])
+                .any(|text| format!("\n{text}\n").contains(&format!("\n{lines}\n")))
         };
         let ends = context.match_indices('\n').map(|(at, _)| at).chain([context.len()]);
         let shown = ends.take_while(|end| is_shown(&context[..*end])).last().unwrap_or(0);
