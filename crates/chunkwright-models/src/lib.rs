@@ -20,6 +20,7 @@ pub mod embedders;
 mod exported;
 #[cfg(feature = "local")]
 mod half;
+mod identifiers;
 pub mod install;
 #[cfg(feature = "local")]
 mod int8;
@@ -50,6 +51,7 @@ pub use embedders::{
     is_sparse_vector, onnx_embedder, remote_embedder, sparse_dot,
 };
 pub use exported::{ONNX, OnnxOptions};
+pub use identifiers::identifier_parts;
 pub use install::{InstallError, Installed, Removed, install, remove};
 pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};
 pub use rarity::{is_common, rarity};

@@ -22,6 +22,7 @@ mod fold;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use chunkwright_models::identifier_parts;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
@@ -238,7 +239,7 @@ impl<'a> Analyzer<'a> {
     }
 
     fn identifier(&mut self, text: &str, range: &dyn Fn(Range<usize>) -> Range<usize>) {
-        let parts = if text.len() <= MAX_IDENTIFIER { divide(text) } else { Vec::new() };
+        let parts = if text.len() <= MAX_IDENTIFIER { identifier_parts(text) } else { Vec::new() };
         if parts.len() < 2 {
             let part = parts.first().cloned().unwrap_or(0..text.len());
             if text.len() > MAX_IDENTIFIER || part.len() == text.len() {
@@ -394,52 +395,6 @@ pub(crate) fn is_invisible(c: char) -> bool {
 
 fn shorten(term: &str) -> &str {
     term.char_indices().nth(MAX_TERM).map_or(term, |(end, _)| &term[..end])
-}
-
-/// The parts of an identifier, as byte ranges.
-fn divide(text: &str) -> Vec<Range<usize>> {
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    enum Class {
-        Upper,
-        Lower,
-        Digit,
-        Underscore,
-    }
-    let class = |c: char| {
-        if c == '_' {
-            Class::Underscore
-        } else if c.is_numeric() {
-            Class::Digit
-        } else if c.is_uppercase() {
-            Class::Upper
-        } else {
-            Class::Lower
-        }
-    };
-    let chars: Vec<(usize, Class)> = text.char_indices().map(|(at, c)| (at, class(c))).collect();
-    let mut parts = Vec::new();
-    let mut start = None;
-    for (index, &(at, class)) in chars.iter().enumerate() {
-        let before = index.checked_sub(1).map(|index| chars[index].1);
-        let after = chars.get(index + 1).map(|&(_, class)| class);
-        let begins = match (before, class) {
-            (_, Class::Underscore) | (Some(Class::Upper), Class::Lower) => false,
-            (None | Some(Class::Underscore), _) => true,
-            // `HTTPServer`: the last capital begins the next word.
-            (Some(Class::Upper), Class::Upper) => after == Some(Class::Lower),
-            (Some(before), class) => before != class,
-        };
-        if (begins || class == Class::Underscore)
-            && let Some(start) = start.take()
-        {
-            parts.push(start..at);
-        }
-        if begins {
-            start = Some(at);
-        }
-    }
-    parts.extend(start.map(|start| start..text.len()));
-    parts
 }
 
 #[cfg(test)]

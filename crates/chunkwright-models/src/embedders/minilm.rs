@@ -8,6 +8,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use chunkwright::TokenCounter;
 use parking_lot::Mutex;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -17,6 +18,7 @@ use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::bert::{Bert, Layer, Norm, Numbers, WordTable};
 use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model, read_at};
+use crate::identifiers::with_words;
 use crate::int8::{COLUMNS, Weights};
 use crate::vectors::normalized;
 
@@ -46,7 +48,7 @@ const MAX_HEAD: u64 = 1 << 20;
 /// The loaded models.
 pub(crate) struct MiniLm {
     info: ModelInfo,
-    tokenizer: Arc<TokenizerFile>,
+    tokenizer: Arc<Tokenizer>,
     pub(crate) bert: Bert,
     statics: Static,
     /// Tokens that the encoder adds before and after a text.
@@ -64,7 +66,7 @@ impl MiniLm {
         let bert = Tensors::read(model.open(data_dir, WEIGHTS)?).and_then(Tensors::into_bert);
         let bert = bert.ok_or_else(damaged(WEIGHTS))?;
         let statics = Static::open(data_dir)?;
-        let tokenizer = Arc::new(tokenizer);
+        let tokenizer = Arc::new(Tokenizer(tokenizer));
         let info = ModelInfo {
             name: NAME.to_owned(),
             dimension: HIDDEN + statics.model().dimension,
@@ -79,7 +81,11 @@ impl MiniLm {
 
     /// The ids of a text as the encoder reads it, and how many did not fit.
     pub(crate) fn ids(&self, index: usize, text: &str) -> Result<(Vec<u32>, usize), EmbedError> {
-        let own = self.tokenizer.ids(text).map_err(|reason| EmbedError::Tokenizer { index, reason })?;
+        let own = self
+            .tokenizer
+            .0
+            .ids(&with_words(text))
+            .map_err(|reason| EmbedError::Tokenizer { index, reason })?;
         if own.is_empty() {
             return Err(EmbedError::NoVector { index, model: NAME.to_owned() });
         }
@@ -108,6 +114,20 @@ impl Embedder for MiniLm {
                 tokens: None,
             })
             .collect())
+    }
+}
+
+/// The encoder's tokenizer, which reads identifiers as words: it would fold `parseHeader` to `parseheader`, which no text
+/// has.
+struct Tokenizer(TokenizerFile);
+
+impl TokenCounter for Tokenizer {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn count(&self, text: &str) -> usize {
+        self.0.count(&with_words(text))
     }
 }
 

@@ -11,6 +11,7 @@ use safetensors::{Dtype, SafeTensors};
 use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::data::{ModelError, model};
 use crate::half::single;
+use crate::identifiers::with_words;
 use crate::llama::Llama;
 use crate::vectors::normalized;
 
@@ -58,7 +59,7 @@ impl Static {
         let len = self.info.dimension;
         let rows = self.file[self.rows.clone()].as_chunks().0;
         let mut sum = vec![0.0; len];
-        self.tokenizer.each_token(text, |id| {
+        self.tokenizer.each_token(&with_words(text), |id| {
             let start = usize::from(id) * len;
             add(&mut sum, rows.get(start..start + len).unwrap_or_default());
         });
