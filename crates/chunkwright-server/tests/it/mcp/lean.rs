@@ -90,6 +90,34 @@ async fn what_a_hit_stands_in_is_shown_once() {
 }
 
 #[tokio::test]
+async fn what_a_hit_stands_in_is_told_from_a_longer_name() {
+    let method = |name: &str, word: &str| {
+        let lines: Vec<String> = (0..40).map(|at| format!("    {word}_{name}_{at} = lift({at})\n")).collect();
+        format!("  def {name}\n{}  end\n\n", lines.concat())
+    };
+    let class = |name: &str, word: &str| {
+        let methods = ["load", "lift", "drop"].map(|of| method(of, word));
+        format!("class {name}\n{}end\n\n", methods.concat())
+    };
+    let text = class("PierHead", "crane") + &class("Pier", "boat");
+    let index = Index::new(&[("harbour.rb", &text)]);
+    let client = index.client();
+    let call = json!({ "query": "crane lift", "limit": 20, "min_relevance": 0, "collapse": "none" });
+    let read = client.read("search", call.clone()).await;
+    let results = client.answer("search", call).await["results"].as_array().unwrap().clone();
+    let place = |result: &Value| read.find(result["id"].as_str().unwrap()).unwrap();
+    let ends = results.iter().skip(1).map(place).chain([read.len()]);
+    let mut contexts = Vec::new();
+    for (result, end) in results.iter().zip(ends) {
+        for line in result["context"].as_str().unwrap_or_default().lines() {
+            contexts.push(line);
+            assert!(read[..end].lines().any(|shown| shown == line), "{line}\n{read}");
+        }
+    }
+    assert!(contexts.contains(&"class Pier") && contexts.contains(&"class PierHead"), "{contexts:?}\n{read}");
+}
+
+#[tokio::test]
 async fn of_many_hits_the_first_are_whole_and_the_last_are_dropped() {
     let index = examples();
     let client = index.client_of(McpOptions { max_tokens: 2_000, ..McpOptions::default() });
