@@ -52,6 +52,8 @@ const AT_LENGTH: &[Step] = &[
 
 /// What makes tests longer than a change has to wait for: a release has every one of them.
 const LONG: &[(&str, &str)] = &[
+    // Which also compiles everything again.
+    ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "true"),
     // Every case of the tests that try one in a few.
     ("CHUNKWRIGHT_SWEEP", "full"),
     ("CHUNKWRIGHT_CUTS", "500"),

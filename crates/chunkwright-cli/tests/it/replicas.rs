@@ -1,9 +1,9 @@
 //! Several servers that read one store, or copies of it, while another process changes how it is cut and embedded.
 
 use std::fs;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -47,37 +47,30 @@ fn answer(server: &Server) -> Value {
     hits.map(|hit| json!([hit["chunk_id"], hit["score"]])).collect()
 }
 
-/// Says that all is over when it goes out of scope, also by a failure: readers would wait for it.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// What a server finds, one after another, until it finds the last of what is expected and `is_over`.
-fn answers(server: &Server, is_over: &AtomicBool, last: impl Fn() -> Option<Value>) -> Vec<Value> {
-    let mut seen = Vec::new();
+/// What a server finds, one after another, until it finds what `last` names, or nobody can name it any more.
+fn answers(server: &Server, last: &Receiver<Value>) -> Vec<Value> {
+    let (mut seen, mut expected) = (Vec::new(), None);
     loop {
-        let is_last = is_over.load(Ordering::Relaxed);
         let found = answer(server);
-        let is_expected = last().is_none_or(|last| last == found);
+        let is_last = expected.as_ref() == Some(&found);
         if seen.last() != Some(&found) {
             seen.push(found);
         }
-        if is_last && is_expected {
+        if is_last {
             return seen;
+        }
+        // The writer is what takes time: asked without a pause, readers would only slow it.
+        match last.recv_timeout(Duration::from_millis(20)) {
+            Ok(named) => expected = Some(named),
+            Err(RecvTimeoutError::Disconnected) if expected.is_none() => return seen,
+            Err(_) => {}
         }
     }
 }
 
 #[test]
 fn readers_answer_by_one_generation_while_a_writer_changes_preset_and_model() {
-    let (mut urls, mut servers) =
-        stores_on_servers().map_or((Vec::new(), None), |(urls, child)| (urls, Some(child)));
-    urls.push("store".into());
-    for url in urls {
+    for url in [stores_on_servers("replicas"), vec!["store".into()]].concat() {
         let folder = folder();
         let store = ["--store", &*url];
         let index = |way: &[&str]| {
@@ -87,20 +80,20 @@ fn readers_answer_by_one_generation_while_a_writer_changes_preset_and_model() {
         index(ROLLING[0]);
         let writer = serve(&folder, &store);
         let readers = [(); 2].map(|()| serve(&folder, &[&store[..], &["--read-only"]].concat()));
-        let (mut expected, is_over, last) = (vec![answer(&writer)], AtomicBool::new(false), Mutex::new(None));
+        let mut expected = vec![answer(&writer)];
         let seen = thread::scope(|scope| {
-            let last = &last;
-            let reading = readers
-                .each_ref()
-                .map(|reader| scope.spawn(|| answers(reader, &is_over, || last.lock().unwrap().clone())));
-            let over = Over(&is_over);
+            let reading = readers.each_ref().map(|reader| {
+                let (last, named) = mpsc::channel();
+                (last, scope.spawn(move || answers(reader, &named)))
+            });
             for way in &ROLLING[1..] {
                 index(way);
                 expected.push(answer(&writer));
             }
-            *last.lock().unwrap() = expected.last().cloned();
-            drop(over);
-            reading.map(|reading| reading.join().unwrap())
+            reading.map(|(last, reading)| {
+                last.send(expected[ROLLING.len() - 1].clone()).unwrap();
+                reading.join().unwrap()
+            })
         });
         for seen in seen {
             let mut rest = expected.iter();
@@ -123,10 +116,6 @@ fn readers_answer_by_one_generation_while_a_writer_changes_preset_and_model() {
             let (_, ready) = reader.call("GET", "/ready", &Value::Null).unwrap();
             assert_eq!(ready["read_only"], true, "{url}");
         }
-    }
-    if let Some(servers) = &mut servers {
-        drop(servers.stdin.take());
-        servers.wait().unwrap();
     }
 }
 

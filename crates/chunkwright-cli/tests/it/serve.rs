@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -138,25 +137,28 @@ fn commands_work_on_a_store_while_a_server_has_it() {
     assert_eq!(folder.run(&["check"]).code, 0);
 }
 
-/// The addresses of stores on servers, and what they end with; none where no server runs.
-pub(crate) fn stores_on_servers() -> Option<(Vec<String>, Child)> {
-    let python = PathBuf::from(std::env::var_os("CHUNKWRIGHT_SERVERS")?).join("python");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers/stores.py");
-    let mut command = Command::new(python);
-    // They end when their standard input does.
-    let mut child = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let urls = lines.take(3).map(|line| line.split_once('=').unwrap().1.to_owned()).collect();
-    Some((urls, child))
+/// Empty stores on the servers that `cargo xtask test` has started, for one test; none where it has not.
+pub(crate) fn stores_on_servers(test: &str) -> Vec<String> {
+    let url = |server| std::env::var_os(format!("CHUNKWRIGHT_{server}_URL"))?.into_string().ok();
+    let urls = ["QDRANT", "POSTGRES", "CHROMA"].into_iter().filter_map(url);
+    let stores: Vec<String> = urls
+        .map(|url| {
+            let (mark, option) = (
+                if url.contains('?') { '&' } else { '?' },
+                if url.starts_with("postgres") { "schema" } else { "prefix" },
+            );
+            format!("{url}{mark}{option}={test}-{}-", std::process::id())
+        })
+        .collect();
+    if stores.is_empty() {
+        println!("not checked on servers: `cargo xtask test` starts them");
+    }
+    stores
 }
 
 #[test]
 fn commands_work_on_a_store_on_a_server_through_the_process_of_this_machine_that_has_it() {
-    let Some((urls, mut servers)) = stores_on_servers() else {
-        println!("not checked: `CHUNKWRIGHT_SERVERS` does not say where servers of stores are");
-        return;
-    };
-    for url in urls {
+    for url in stores_on_servers("through") {
         let folder = Folder::new(&[("docs/ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n")]);
         let store = ["--store", &*url];
         let server = Server::start(&folder, &store);
@@ -174,8 +176,6 @@ fn commands_work_on_a_store_on_a_server_through_the_process_of_this_machine_that
         assert_eq!(run(&["enable", "ferry.md#0"]).code, 0, "{url}");
         assert_eq!(run(&["search", "ferry"]).code, 0, "{url}");
     }
-    drop(servers.stdin.take());
-    servers.wait().unwrap();
 }
 
 #[test]
