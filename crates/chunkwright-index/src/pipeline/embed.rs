@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright::Record;
+use chunkwright_models::late::MODELS_OF_CODE;
 use chunkwright_models::{Embedder, Embedding, Role, TextHash};
 
 use super::{Embed, IndexOptions, Progress};
@@ -173,9 +174,9 @@ impl<'a> Vectors<'a> {
         self.failures = 0;
         self.embedded += vectors.len();
         self.truncated += truncated;
-        // Of source code, late interaction by a model of prose finds less than the stages before it (docs/dev/decisions.md).
+        let of_code = MODELS_OF_CODE.contains(&embedder.model().name.as_str());
         let kept = |(&(hash, record), vector): (&(TextHash, &Record), Vector)| {
-            let codes = vector.codes.filter(|_| record.language.is_none());
+            let codes = vector.codes.filter(|_| of_code || record.language.is_none());
             (hash, Vector { codes, ..vector })
         };
         let vectors: Vec<(TextHash, Vector)> = batch.iter().zip(vectors).map(kept).collect();

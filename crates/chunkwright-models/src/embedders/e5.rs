@@ -1,7 +1,5 @@
 //! multilingual-e5-small: one small encoder for a hundred languages.
 
-mod centre;
-
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -11,14 +9,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rayon::prelude::*;
 
-use self::centre::Centre;
 use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::bert::{Bert, Layer, Norm, Numbers, WordTable};
 use crate::counters::XlmRoberta;
 use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{Head, dequantize};
 use crate::int8::{COLUMNS, Weights};
-use crate::late::Tokens;
+use crate::late::{Centre, Grouping, Tokens};
 use crate::vectors::normalized;
 use crate::xlm_r::{Vocabulary, XlmR};
 
@@ -30,6 +27,9 @@ pub(super) const NAME: &str = "multilingual-e5-small";
 /// The prefixes of questions and answers that the model was trained with.
 const QUERY: &str = "query:";
 const PASSAGE: &str = "passage:";
+
+/// Which tokens share a code: changed, codes of before could not be compared.
+const GROUPING: Grouping = Grouping::Neighbours(10);
 
 /// The loaded model.
 pub(crate) struct E5 {
@@ -107,10 +107,9 @@ impl E5 {
     fn read_tokens(&self, x: &[f32], rows: Range<usize>, role: Role) -> (Vec<f32>, Tokens) {
         let hidden = self.bert.hidden;
         let own = &x[(rows.start + self.prefix(role).len()) * hidden..(rows.end - 1) * hidden];
-        let tokens: Vec<Vec<f32>> = own.chunks_exact(hidden).map(|row| normalized(row.to_vec())).collect();
         let tokens = match role {
-            Role::Query => self.centre.query(&tokens),
-            Role::Passage => self.centre.passage(&tokens),
+            Role::Query => self.centre.query(own),
+            Role::Passage => self.centre.passage(own, GROUPING),
         };
         (self.bert.mean(x, rows), tokens)
     }

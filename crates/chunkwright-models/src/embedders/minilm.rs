@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model, read_at};
 use crate::identifiers::with_words;
 use crate::int8::{COLUMNS, Weights};
+use crate::late::{Centre, Grouping, Tokens};
 use crate::vectors::normalized;
 
 /// The writing systems that it was made for.
@@ -51,6 +53,7 @@ pub(crate) struct MiniLm {
     tokenizer: Arc<Tokenizer>,
     pub(crate) bert: Bert,
     statics: Static,
+    centre: Centre,
     /// Tokens that the encoder adds before and after a text.
     before: Vec<u32>,
     after: Vec<u32>,
@@ -76,7 +79,22 @@ impl MiniLm {
             reads: READS,
             price_per_million_tokens: None,
         };
-        Ok(Self { info, tokenizer, bert, statics, before, after })
+        Ok(Self { info, tokenizer, bert, statics, centre: Centre::of_minilm(), before, after })
+    }
+
+    /// The mean of all token vectors after the last layer, and what late interaction compares of the text's own.
+    fn read_tokens(&self, x: &[f32], rows: Range<usize>, role: Role) -> (Vec<f32>, Tokens) {
+        let own = self.own(x, &rows);
+        let tokens = match role {
+            Role::Query => self.centre.query(own),
+            Role::Passage => self.centre.passage(own, Grouping::Alike),
+        };
+        (self.bert.mean(x, rows), tokens)
+    }
+
+    /// The vectors of a text's own tokens, without those that the encoder adds.
+    pub(crate) fn own<'x>(&self, x: &'x [f32], rows: &Range<usize>) -> &'x [f32] {
+        &x[(rows.start + self.before.len()) * HIDDEN..(rows.end - self.after.len()) * HIDDEN]
     }
 
     /// The ids of a text as the encoder reads it, and how many did not fit.
@@ -103,15 +121,16 @@ impl Embedder for MiniLm {
         let read = texts.par_iter().enumerate().map(|(index, text)| self.ids(index, text));
         let read: Vec<(Vec<u32>, usize)> = read.collect::<Result<_, _>>()?;
         let ids: Vec<&[u32]> = read.iter().map(|(ids, _)| ids.as_slice()).collect();
-        let encoded = self.bert.tokens(&ids, |x, rows| self.bert.mean(x, rows)).map_err(EmbedError::other)?;
+        let encoded = self.bert.tokens(&ids, |x, rows| self.read_tokens(x, rows, role));
+        let encoded = encoded.map_err(EmbedError::other)?;
         let statics = self.statics.embed(texts, role)?;
         let beside = encoded.into_iter().zip(statics).zip(&read);
         Ok(beside
-            .map(|((encoded, statics), &(_, unread_tokens))| Embedding {
+            .map(|(((encoded, tokens), statics), &(_, unread_tokens))| Embedding {
                 vector: joined(&encoded, &statics.vector),
                 unread_tokens,
                 sparse: None,
-                tokens: None,
+                tokens: Some(tokens),
             })
             .collect())
     }

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use multiversion::multiversion;
-
 use super::{RerankError, Reranker};
 use crate::data::ModelError;
 use crate::embedders::{E5, Role};
+use crate::vectors::product;
 
 /// The encoder, whose token vectors are compared.
 pub(super) struct Late {
@@ -46,17 +45,6 @@ fn max_sim(query: &[f32], text: &[f32], dimension: usize) -> f32 {
     let tokens = query.chunks_exact(dimension);
     let count = tokens.len() as f32;
     tokens.map(nearest).sum::<f32>() / count
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn product(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0; 16];
-    for (a, b) in a.chunks(16).zip(b.chunks(16)) {
-        for at in 0..a.len() {
-            sums[at] += a[at] * b[at];
-        }
-    }
-    sums.iter().sum()
 }
 
 #[cfg(test)]
