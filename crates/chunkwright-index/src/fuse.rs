@@ -31,11 +31,15 @@ pub enum Fusion {
         #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
         sparse_weight: f64,
         /// From 0 (not looked at) to 1 (it alone orders the best): the weight of late interaction in a second look at the
-        /// best; absent for that of the model. Of no effect without a model that gives codes of tokens.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// best. Of no effect without a model that gives codes of tokens.
+        #[serde(default = "late_weight")]
         #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-        late_weight: Option<f64>,
+        late_weight: f64,
     },
+}
+
+fn late_weight() -> f64 {
+    Fusion::LATE_WEIGHT
 }
 
 fn sparse_weight() -> f64 {
@@ -59,34 +63,28 @@ impl Fusion {
     /// long documents (MLDR) they fuse 0.2 dense with 0.8 sparse.
     pub const SPARSE_WEIGHT: f64 = 1.0 / 3.0;
 
-    /// The weight of late interaction of a model that has [none of its own](crate::Calibration::late_weight).
-    pub const LATE_WEIGHT: f64 = 0.3;
+    /// The default weight of late interaction.
+    pub const LATE_WEIGHT: f64 = 0.5;
 
     /// A weighted sum with this weight of the dense stage.
     pub fn weighted_sum(dense_weight: f64) -> Self {
-        Self::WeightedSum {
-            dense_weight: Some(dense_weight),
-            sparse_weight: Self::SPARSE_WEIGHT,
-            late_weight: None,
-        }
+        Self::default().or_dense_weight(dense_weight)
     }
 
-    /// The same with these weights of the dense stage and of late interaction, where it has none.
-    pub(crate) fn or_weights(self, dense: f64, late: f64) -> Self {
+    /// The same with this weight of the dense stage, where it has none.
+    pub(crate) fn or_dense_weight(self, usual: f64) -> Self {
         match self {
-            Self::WeightedSum { dense_weight, sparse_weight, late_weight } => Self::WeightedSum {
-                dense_weight: dense_weight.or(Some(dense)),
-                sparse_weight,
-                late_weight: late_weight.or(Some(late)),
-            },
-            Self::Rrf { .. } => self,
+            Self::WeightedSum { dense_weight: None, sparse_weight, late_weight } => {
+                Self::WeightedSum { dense_weight: Some(usual), sparse_weight, late_weight }
+            }
+            set => set,
         }
     }
 
     /// The weight of late interaction; 0 where ranks are fused.
     pub fn late_weight(self) -> f64 {
         match self {
-            Self::WeightedSum { late_weight, .. } => late_weight.unwrap_or(Self::LATE_WEIGHT),
+            Self::WeightedSum { late_weight, .. } => late_weight,
             Self::Rrf { .. } => 0.0,
         }
     }
@@ -185,7 +183,8 @@ impl Contribution {
 
 impl Default for Fusion {
     fn default() -> Self {
-        Self::WeightedSum { dense_weight: None, sparse_weight: Self::SPARSE_WEIGHT, late_weight: None }
+        let (sparse_weight, late_weight) = (Self::SPARSE_WEIGHT, Self::LATE_WEIGHT);
+        Self::WeightedSum { dense_weight: None, sparse_weight, late_weight }
     }
 }
 
@@ -234,7 +233,7 @@ mod tests {
             let fused = fusion.fuse(&dense, sparse, &lexical);
             fused.iter().map(|hit| (hit.id.0[0], (hit.score * 1e4).round() / 1e4)).collect()
         };
-        let sum = Fusion::WeightedSum { dense_weight: Some(0.5), sparse_weight: 0.4, late_weight: None };
+        let sum = Fusion::WeightedSum { dense_weight: Some(0.5), sparse_weight: 0.4, late_weight: 0.0 };
         let expected = [(2, 0.725), (1, 0.5), (3, 0.2), (4, 0.0), (5, 0.0)];
         assert_eq!(fused(sum, Some(&sparse)), expected);
         // A stage that ran and found nothing differs from one that did not run.
@@ -254,14 +253,8 @@ mod tests {
         assert_eq!(read(r#"{"method": "weighted_sum"}"#), Fusion::default());
         let set = read(r#"{"method": "weighted_sum", "dense_weight": 0.7}"#);
         assert_eq!(set, Fusion::weighted_sum(0.7));
-        let of = |dense_weight, late_weight| Fusion::WeightedSum {
-            dense_weight: Some(dense_weight),
-            sparse_weight: Fusion::SPARSE_WEIGHT,
-            late_weight: Some(late_weight),
-        };
-        assert_eq!(set.or_weights(0.6, 0.5), of(0.7, 0.5));
-        assert_eq!(Fusion::default().or_weights(0.6, 0.5), of(0.6, 0.5));
-        assert_eq!(of(0.1, 0.2).or_weights(0.6, 0.5), of(0.1, 0.2));
+        assert_eq!(set.or_dense_weight(0.6), set);
+        assert_eq!(Fusion::default().or_dense_weight(0.6), Fusion::weighted_sum(0.6));
         let (dense, lexical) = (stage(&[(1, 0.9), (2, 0.1)]), stage(&[(2, 8.0), (1, 2.0)]));
         let usual = Fusion::weighted_sum(Fusion::DENSE_WEIGHT).fuse(&dense, None, &lexical);
         assert_eq!(Fusion::default().fuse(&dense, None, &lexical), usual);

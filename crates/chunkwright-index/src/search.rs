@@ -343,7 +343,7 @@ impl SearchOptions {
                 vec![
                     weight("dense_weight", dense_weight.unwrap_or(Fusion::DENSE_WEIGHT)),
                     weight("sparse_weight", sparse_weight),
-                    weight("late_weight", late_weight.unwrap_or(Fusion::LATE_WEIGHT)),
+                    weight("late_weight", late_weight),
                 ]
             }
         };

@@ -1,14 +1,14 @@
 //! Late interaction: each token of a question is compared with a few vectors of a text, which are kept as bits.
 //!
-//! The token vectors of a text are centred and averaged in groups, and only the signs of their numbers are kept, a code of
-//! [`CODE_BYTES`] bytes a group. A question's tokens keep their numbers. The score is the mean over the question's tokens of
+//! The token vectors of a text are centred and averaged in groups of those that are alike, and only the signs of their numbers
+//! are kept, a code of [`CODE_BYTES`] bytes a group. A question's tokens keep their numbers. The score is the mean over the question's tokens of
 //! the greatest product with a code (`MaxSim` of `ColBERT`, Khattab and Zaharia 2020, as a mean).
 
 #[cfg(feature = "local")]
 mod centre;
 
 #[cfg(feature = "local")]
-pub(crate) use centre::{Centre, Grouping};
+pub(crate) use centre::Centre;
 
 /// Numbers of a token vector, and so bits of a code.
 pub const BITS: usize = 384;
@@ -18,9 +18,6 @@ pub const CODE_BYTES: usize = BITS / 8;
 
 /// Most codes of a text.
 pub const MOST_CODES: usize = 32;
-
-/// The models by whose tokens more is found in source code too; of that, the codes of others are not kept.
-pub const MODELS_OF_CODE: &[&str] = &["all-minilm-l6-v2-with-wordllama"];
 
 /// What late interaction compares: a question's tokens with a text's.
 #[derive(Clone, Debug, PartialEq)]

@@ -36,7 +36,7 @@ fn every_option_is_named_once_and_read_alike_as_text_and_as_json() {
         assert!(!sentence.is_empty() && !sentence.ends_with('.'), "`{name}`: {sentence}");
         let (text, value) = match option.values {
             OptionValues::Number(..) => ("7", json!(7)),
-            OptionValues::Decimal(..) => ("0.5", json!(0.5)),
+            OptionValues::Decimal(..) => ("0.25", json!(0.25)),
             OptionValues::OneOf(names) => (*names.last().unwrap(), json!(names.last())),
             OptionValues::Flag => ("true", json!(true)),
             OptionValues::Filter => ("language=rust", json!({ "field": "language", "is": "rust" })),

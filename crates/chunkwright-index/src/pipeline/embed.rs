@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright::Record;
-use chunkwright_models::late::MODELS_OF_CODE;
 use chunkwright_models::{Embedder, Embedding, Role, TextHash};
 
 use super::{Embed, IndexOptions, Progress};
@@ -174,12 +173,8 @@ impl<'a> Vectors<'a> {
         self.failures = 0;
         self.embedded += vectors.len();
         self.truncated += truncated;
-        let of_code = MODELS_OF_CODE.contains(&embedder.model().name.as_str());
-        let kept = |(&(hash, record), vector): (&(TextHash, &Record), Vector)| {
-            let codes = vector.codes.filter(|_| of_code || record.language.is_none());
-            (hash, Vector { codes, ..vector })
-        };
-        let vectors: Vec<(TextHash, Vector)> = batch.iter().zip(vectors).map(kept).collect();
+        let hashes = batch.iter().map(|(hash, _)| *hash);
+        let vectors: Vec<(TextHash, Vector)> = hashes.zip(vectors).collect();
         self.cache.put_vectors(&embedder.model().name, &vectors)
     }
 

@@ -36,8 +36,8 @@ pub struct Ranked {
     pub dense_share: f64,
     /// Share of the chunks that have no vector yet, from 0 to 1.
     pub missing: f64,
-    /// What goes with the model.
-    pub(super) calibration: Option<&'static Calibration>,
+    /// The weight of the dense stage that goes with the model; `None` if it has none of its own.
+    pub(super) dense_weight: Option<f64>,
     /// What late interaction says of the best; `None` if it did not run.
     pub(super) late: Option<Late>,
     /// Where the documents of the best stand.
@@ -74,9 +74,9 @@ impl Ranked {
         self.of_model(fusion).contributions(self.weight(), dense, sparse, lexical)
     }
 
-    /// The fusion with the weights of the model, if it sets none.
+    /// The fusion with the weight of the model, if it sets none.
     fn of_model(&self, fusion: Fusion) -> Fusion {
-        self.calibration.map_or(fusion, |model| fusion.or_weights(model.dense_weight, model.late_weight))
+        self.dense_weight.map_or(fusion, |weight| fusion.or_dense_weight(weight))
     }
 
     /// A single ranking: all stages fused by `fusion`, or the only one, and the stage of names.
@@ -117,7 +117,7 @@ impl Ranked {
 
     /// The share that the stage `late` has in the score of what it looked at; the other stages have the rest.
     pub(super) fn late_weight(&self, fusion: Fusion) -> f64 {
-        self.of_model(fusion).late_weight() * self.dense_share
+        fusion.late_weight() * self.dense_share
     }
 
     /// A single ranking of the stages that compare every text.
@@ -313,11 +313,11 @@ impl Asked<'_> {
         options: &SearchOptions,
     ) -> Result<Ranked, SearchError> {
         cancel::check()?;
-        let model = generation.spec.model.as_ref();
+        let calibration = generation.spec.model.as_ref().and_then(|model| Calibration::of_model(&model.name));
         let mut ranked = Ranked {
             degraded: self.degraded.clone(),
             dense_share: self.dense_share,
-            calibration: model.and_then(|model| Calibration::of_model(&model.name)),
+            dense_weight: calibration.map(|calibration| calibration.dense_weight),
             ..Ranked::default()
         };
         if let Some((embedding, failed)) = &self.vectors {

@@ -64,8 +64,6 @@ pub struct Calibration {
     pub min_relevance: f64,
     /// The default weight of the dense stage in a weighted sum.
     pub dense_weight: f64,
-    /// The default weight of late interaction in a weighted sum.
-    pub late_weight: f64,
 }
 
 /// The lexical calibration.
@@ -78,7 +76,6 @@ pub const LEXICAL: Calibration = Calibration {
     is_multilingual: false,
     min_relevance: 0.07,
     dense_weight: Fusion::DENSE_WEIGHT,
-    late_weight: Fusion::LATE_WEIGHT,
 };
 
 /// The calibrations of models. Fitted by logistic regression, on one half of the repositories that `eval/relevance.md`
@@ -94,7 +91,6 @@ pub const CALIBRATIONS: &[Calibration] = &[
         is_multilingual: true,
         min_relevance: 0.12,
         dense_weight: Fusion::DENSE_WEIGHT,
-        late_weight: Fusion::LATE_WEIGHT,
     },
     Calibration {
         model: Some("all-minilm-l6-v2-with-wordllama"),
@@ -105,7 +101,6 @@ pub const CALIBRATIONS: &[Calibration] = &[
         is_multilingual: false,
         min_relevance: 0.12,
         dense_weight: 0.6,
-        late_weight: 0.5,
     },
     Calibration {
         model: Some("wordllama-l2-supercat-256"),
@@ -116,7 +111,6 @@ pub const CALIBRATIONS: &[Calibration] = &[
         is_multilingual: false,
         min_relevance: 0.08,
         dense_weight: Fusion::DENSE_WEIGHT,
-        late_weight: Fusion::LATE_WEIGHT,
     },
 ];
 

@@ -1,15 +1,12 @@
 //! Late interaction: codes of tokens in stores, and the second look at the best.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use chunkwright::ChunkId;
 use chunkwright_index::transfer::{Row, Vectors, export};
 use chunkwright_index::{
-    Answer, CALIBRATIONS, Fusion, Hit, Mode, Models, SearchOptions, SqliteStore, Stage, StoreError, explain,
-    search,
+    Answer, Fusion, Hit, Mode, Models, SearchOptions, SqliteStore, Stage, StoreError, explain, search,
 };
-use chunkwright_models::late::MODELS_OF_CODE;
 use chunkwright_models::text_hash;
 use rusqlite::Connection;
 
@@ -21,12 +18,8 @@ const HARBOUR: &str =
     "# Harbour\n\nNobody mentions boats. Fish, nets, ropes and salt are sold here; the ferry leaves.\n";
 
 fn corpus(kind: &str) -> Fixture {
-    corpus_of(kind, Bag::new(256))
-}
-
-/// That with vectors and codes of a model.
-fn corpus_of(kind: &str, bag: Arc<Bag>) -> Fixture {
     let files = [("ferry.md", FERRY), ("stove.md", STOVE), ("harbour.md", HARBOUR)];
+    let bag = Bag::new(256);
     bag.late.store(true, Ordering::Relaxed);
     let fixture = Fixture::with_bag(kind, &files, bag);
     fixture.index();
@@ -39,8 +32,7 @@ fn answer(fixture: &Fixture, query: &str, options: &SearchOptions) -> Answer {
 }
 
 fn weighing(late_weight: f64) -> SearchOptions {
-    let fusion =
-        Fusion::WeightedSum { dense_weight: Some(0.4), sparse_weight: 0.0, late_weight: Some(late_weight) };
+    let fusion = Fusion::WeightedSum { dense_weight: Some(0.4), sparse_weight: 0.0, late_weight };
     SearchOptions { fusion, ..SearchOptions::default() }
 }
 
@@ -133,33 +125,15 @@ fn damaged_codes_are_told_of() {
 }
 
 #[test]
-fn source_code_is_looked_at_again_where_its_model_finds_more_so() {
-    for (model, looks_again) in [(MODELS_OF_CODE[0], true), ("any other", false)] {
-        let fixture = corpus_of("sqlite", Bag::named(model.into(), 256, false));
+fn source_code_is_looked_at_again_too() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
         fixture.write("boat.py", b"def leaves(ferry):\n    return ferry.harbour\n");
         fixture.index();
         let hits = answer(&fixture, "ferry leaves", &weighing(0.5)).hits;
         let code = hits.iter().find(|hit| hit.record.doc_id == "boat.py").unwrap();
-        assert_eq!(code.late.is_some(), looks_again, "{model}");
-        assert!(hits.iter().any(|hit| hit.late.is_some()), "{model}");
-    }
-}
-
-#[test]
-fn a_sum_without_a_late_weight_has_that_of_the_model() {
-    let own = CALIBRATIONS.iter().map(|of| (of.model.unwrap(), of.dense_weight, of.late_weight));
-    for (model, dense, late) in own.chain([("any other", Fusion::DENSE_WEIGHT, Fusion::LATE_WEIGHT)]) {
-        let fixture = corpus_of("sqlite", Bag::named(model.into(), 256, false));
-        let scores = |late_weight| {
-            let fusion = Fusion::WeightedSum { dense_weight: Some(dense), sparse_weight: 0.0, late_weight };
-            let options = SearchOptions { fusion, ..SearchOptions::default() };
-            let hits = answer(&fixture, "ferry leaves", &options).hits;
-            hits.into_iter().map(|hit| (hit.record.chunk_id, hit.score, hit.late)).collect::<Vec<_>>()
-        };
-        let usual = scores(None);
-        assert_eq!(usual, scores(Some(late)), "{model}");
-        assert_ne!(usual, scores(Some(0.9)), "{model}: a weight that is set holds");
-    }
+        assert!(code.late.is_some(), "{kind}");
+    });
 }
 
 #[test]

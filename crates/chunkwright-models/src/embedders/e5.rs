@@ -15,7 +15,7 @@ use crate::counters::XlmRoberta;
 use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{Head, dequantize};
 use crate::int8::{COLUMNS, Weights};
-use crate::late::{Centre, Grouping, Tokens};
+use crate::late::{Centre, Tokens};
 use crate::vectors::normalized;
 use crate::xlm_r::{Vocabulary, XlmR};
 
@@ -27,9 +27,6 @@ pub(super) const NAME: &str = "multilingual-e5-small";
 /// The prefixes of questions and answers that the model was trained with.
 const QUERY: &str = "query:";
 const PASSAGE: &str = "passage:";
-
-/// Which tokens share a code: changed, codes of before could not be compared.
-const GROUPING: Grouping = Grouping::Neighbours(10);
 
 /// The loaded model.
 pub(crate) struct E5 {
@@ -109,7 +106,7 @@ impl E5 {
         let own = &x[(rows.start + self.prefix(role).len()) * hidden..(rows.end - 1) * hidden];
         let tokens = match role {
             Role::Query => self.centre.query(own),
-            Role::Passage => self.centre.passage(own, GROUPING),
+            Role::Passage => self.centre.passage(own),
         };
         (self.bert.mean(x, rows), tokens)
     }

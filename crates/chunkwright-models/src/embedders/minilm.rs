@@ -21,7 +21,7 @@ use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model, read_at};
 use crate::identifiers::with_words;
 use crate::int8::{COLUMNS, Weights};
-use crate::late::{Centre, Grouping, Tokens};
+use crate::late::{Centre, Tokens};
 use crate::vectors::normalized;
 
 /// The writing systems that it was made for.
@@ -87,7 +87,7 @@ impl MiniLm {
         let own = self.own(x, &rows);
         let tokens = match role {
             Role::Query => self.centre.query(own),
-            Role::Passage => self.centre.passage(own, Grouping::Alike),
+            Role::Passage => self.centre.passage(own),
         };
         (self.bert.mean(x, rows), tokens)
     }

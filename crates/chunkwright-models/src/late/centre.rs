@@ -8,16 +8,6 @@ use crate::vectors::{normalized, product};
 /// The mean of a model's token vectors: most of what any two of them have in common, which says nothing.
 pub(crate) struct Centre([f32; BITS]);
 
-/// Which tokens of a text share a code.
-#[derive(Clone, Copy)]
-pub(crate) enum Grouping {
-    /// Neighbours, in so many groups of one length.
-    Neighbours(usize),
-    /// Those that are alike, in [`MOST_CODES`] groups: again and again those two are joined whose members are nearest to the
-    /// mean of both (Ward 1963).
-    Alike,
-}
-
 impl Centre {
     /// That of multilingual-e5-small, over texts of this repository in three languages and code. A test says of which texts,
     /// and that it is their mean. Changed, codes of before could not be compared.
@@ -48,16 +38,9 @@ impl Centre {
     }
 
     /// What is compared of a text with these token vectors, at least one, one after the other.
-    pub(crate) fn passage(&self, tokens: &[f32], grouping: Grouping) -> Tokens {
+    pub(crate) fn passage(&self, tokens: &[f32]) -> Tokens {
         let tokens = self.distances(tokens);
-        let groups = match grouping {
-            Grouping::Neighbours(count) => {
-                let count = tokens.len().min(count);
-                let start = |group: usize| group * tokens.len() / count;
-                (0..count).map(|group| (start(group)..start(group + 1)).collect()).collect()
-            }
-            Grouping::Alike => alike(&tokens),
-        };
+        let groups = alike(&tokens);
         let mut codes = Vec::with_capacity(groups.len() * CODE_BYTES);
         for group in groups {
             // The sign of a mean is that of the sum.
@@ -74,7 +57,8 @@ impl Centre {
     }
 }
 
-/// At most [`MOST_CODES`] groups of vectors that are alike by their directions, in the order of their first members.
+/// At most [`MOST_CODES`] groups of vectors that are alike by their directions, in the order of their first members: again and
+/// again those two are joined whose members are nearest to the mean of both (Ward 1963).
 fn alike(vectors: &[Vec<f32>]) -> Vec<Vec<usize>> {
     let count = vectors.len();
     let mut groups: Vec<Vec<usize>> = (0..count).map(|vector| vec![vector]).collect();
@@ -116,18 +100,16 @@ mod tests {
         (0..count).flat_map(token).collect()
     }
 
-    fn codes(tokens: &[f32], grouping: Grouping) -> Vec<u8> {
-        Centre::of_e5().passage(tokens, grouping).into_codes().unwrap_or_default()
+    fn codes(tokens: &[f32]) -> Vec<u8> {
+        Centre::of_e5().passage(tokens).into_codes().unwrap_or_default()
     }
 
     #[test]
     fn a_text_has_a_code_for_each_group_of_its_tokens() {
-        for (grouping, most) in [(Grouping::Neighbours(10), 10), (Grouping::Alike, MOST_CODES)] {
-            for count in [1, 2, 9, 10, 11, 31, 32, 33, 500] {
-                let found = codes(&tokens(count), grouping);
-                assert_eq!(found.len(), count.min(most) * CODE_BYTES);
-                assert!(are_codes(&found));
-            }
+        for count in [1, 2, 31, 32, 33, 500] {
+            let found = codes(&tokens(count));
+            assert_eq!(found.len(), count.min(MOST_CODES) * CODE_BYTES);
+            assert!(are_codes(&found));
         }
         for bytes in [0, 1, CODE_BYTES - 1, CODE_BYTES + 1, (MOST_CODES + 1) * CODE_BYTES] {
             assert!(!are_codes(&vec![0; bytes]), "{bytes}");
@@ -163,7 +145,6 @@ mod tests {
     fn the_score_is_the_mean_of_the_greatest_products() {
         let tokens = tokens(6);
         let Tokens::Query(query) = Centre::of_e5().query(&tokens[..2 * BITS]) else { unreachable!() };
-        let codes = |tokens| codes(tokens, Grouping::Alike);
         let texts = [codes(&tokens[..BITS]), codes(&tokens[BITS..4 * BITS]), codes(&tokens)];
         let sign = |code: &[u8], at: usize| if code[at / 8] >> (at % 8) & 1 == 1 { 1.0 } else { -1.0 };
         let product = |token: &[f32], code: &[u8]| -> f64 {

@@ -257,8 +257,7 @@ search_options! {
     /// sparse vectors
     sparse_weight at "/fusion/sparse_weight" = Fusion::SPARSE_WEIGHT, SHARE, Fusion, OF_SUM;
     /// Share of late interaction in a second look at the best, from 0 (none) to 1, for models that give codes of tokens
-    /// [default: that of the model, see docs/searching.md]
-    late_weight at "/fusion/late_weight" = Value::Null, SHARE, Fusion, OF_SUM;
+    late_weight at "/fusion/late_weight" = Fusion::LATE_WEIGHT, SHARE, Fusion, OF_SUM;
     /// Constant of reciprocal rank fusion, at least 0; greater values weigh the first ranks less
     rrf_k at "/fusion/k" = Fusion::RRF_K, OptionValues::Decimal(0.0, f64::INFINITY), Fusion, Some(Needs { option: "fusion", value: Some("rrf") });
     /// What to show with a chunk: `parent` (the section around it), a number of neighbours on each side, or `merge`
