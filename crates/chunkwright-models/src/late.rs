@@ -1,8 +1,9 @@
 //! Late interaction: each token of a question is compared with a few vectors of a text, which are kept as bits.
 //!
-//! The token vectors of a text are centred and averaged in groups of those that are alike, and only the signs of their numbers
-//! are kept, a code of [`CODE_BYTES`] bytes a group. A question's tokens keep their numbers. The score is the mean over the question's tokens of
-//! the greatest product with a code (`MaxSim` of `ColBERT`, Khattab and Zaharia 2020, as a mean).
+//! The token vectors of a text are centred and averaged in groups of those that are alike, and only the signs of their
+//! numbers are kept, a code of [`CODE_BYTES`] bytes a group. A question's tokens keep their numbers. The score is the mean
+//! over the question's tokens of the greatest product with a code (`MaxSim` of `ColBERT`, Khattab and Zaharia 2020, as a
+//! mean).
 
 #[cfg(feature = "local")]
 mod centre;

@@ -9,8 +9,8 @@ use crate::vectors::{normalized, product};
 pub(crate) struct Centre([f32; BITS]);
 
 impl Centre {
-    /// That of multilingual-e5-small, over texts of this repository in three languages and code. A test says of which texts,
-    /// and that it is their mean. Changed, codes of before could not be compared.
+    /// That of multilingual-e5-small, over texts of this repository in three languages and code. A test says of which
+    /// texts, and that it is their mean. Changed, codes of before could not be compared.
     pub(crate) fn of_e5() -> Self {
         Self::read(include_bytes!("e5.bin"))
     }
@@ -57,8 +57,8 @@ impl Centre {
     }
 }
 
-/// At most [`MOST_CODES`] groups of vectors that are alike by their directions, in the order of their first members: again and
-/// again those two are joined whose members are nearest to the mean of both (Ward 1963).
+/// At most [`MOST_CODES`] groups of vectors that are alike by their directions, in the order of their first members: again
+/// and again those two are joined whose members are nearest to the mean of both (Ward 1963).
 fn alike(vectors: &[Vec<f32>]) -> Vec<Vec<usize>> {
     let count = vectors.len();
     let mut groups: Vec<Vec<usize>> = (0..count).map(|vector| vec![vector]).collect();
