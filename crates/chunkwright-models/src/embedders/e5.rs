@@ -102,8 +102,7 @@ impl E5 {
     /// The mean of all token vectors after the last layer, and what late interaction
     /// compares of the text's own.
     fn read_tokens(&self, x: &[f32], rows: Range<usize>, role: Role) -> (Vec<f32>, Tokens) {
-        let hidden = self.bert.hidden;
-        let own = &x[(rows.start + self.prefix(role).len()) * hidden..(rows.end - 1) * hidden];
+        let own = self.own(x, &rows, role);
         let tokens = match role {
             Role::Query => self.centre.query(own),
             Role::Passage => self.centre.passage(own),
@@ -119,12 +118,16 @@ impl E5 {
     pub(crate) fn token_vectors(&self, texts: &[&str], role: Role) -> io::Result<Vec<Vec<f32>>> {
         let read: Vec<Vec<u32>> = texts.par_iter().map(|text| self.ids(text, role).0).collect();
         let ids: Vec<&[u32]> = read.iter().map(Vec::as_slice).collect();
-        let (added, hidden) = (self.prefix(role).len(), self.bert.hidden);
         let own = |x: &[f32], rows: Range<usize>| {
-            let own = &x[(rows.start + added) * hidden..(rows.end - 1) * hidden];
-            own.chunks_exact(hidden).flat_map(|row| normalized(row.to_vec())).collect()
+            let own = self.own(x, &rows, role).chunks_exact(self.bert.hidden);
+            own.flat_map(|row| normalized(row.to_vec())).collect()
         };
         self.bert.tokens(&ids, own)
+    }
+
+    /// The vectors of a text's own tokens, without those that the model adds.
+    fn own<'x>(&self, x: &'x [f32], rows: &Range<usize>, role: Role) -> &'x [f32] {
+        &x[(rows.start + self.prefix(role).len()) * self.bert.hidden..(rows.end - 1) * self.bert.hidden]
     }
 
     /// Length of its vectors.
