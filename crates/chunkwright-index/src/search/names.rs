@@ -40,7 +40,8 @@ use serde::{Deserialize, Serialize};
 
 use chunkwright_store::bm25::{TermId, alike, query_ids, term_id};
 use chunkwright_store::{
-    Condition, DocumentsBehind, Field, Filter, Generation, Glob, Scored, Store, StoreError,
+    Condition, DocumentKind, DocumentsBehind, Field, Filter, Generation, Glob, Origin, Scored, Store,
+    StoreError,
 };
 use chunkwright_store::{analysis, cancel};
 
@@ -81,7 +82,7 @@ const MESSAGE: f64 = 1.0;
 /// The share of it that tests and examples have, which state messages too.
 const ASIDE: f64 = 0.6;
 
-/// Number of best chunks by words that are read for the origin of a message.
+/// Number of best chunks by words of which those of source code are read for the origin of a message.
 const MOST_READ_OF_MESSAGE: usize = 200;
 
 /// A chunk's place in the stage `names`.
@@ -159,20 +160,26 @@ impl Names {
             }
             read.append(&mut holding);
         }
-        let most = match wanted.title.split(' ').count() {
-            _ if message.is_some() => MOST_READ_OF_MESSAGE,
+        let of_titles = match wanted.title.split(' ').count() {
             _ if wanted.is_whole => MOST_READ,
             // Only what holds a symbol can define a name within a question.
             _ if wanted.title.is_empty() => 0,
             words if words > FEW_WORDS => MOST_READ_OF_MANY,
             _ => MOST_READ_OF_WORDS,
         };
+        let most = if message.is_some() { MOST_READ_OF_MESSAGE } else { of_titles };
         let best = match lexical {
             Some(lexical) => lexical[..most.min(lexical.len())].to_vec(),
             None if most == 0 => Vec::new(),
             None => store.lexical(generation, &alike(ids), filter, most)?,
         };
-        read.extend(best.into_iter().map(|scored| scored.id));
+        let best: Vec<ChunkId> = best.into_iter().map(|scored| scored.id).collect();
+        let (titled, others) = best.split_at(of_titles.min(best.len()));
+        read.extend(titled);
+        // Only source code prints messages.
+        let origins = if others.is_empty() { Vec::new() } else { store.origins(generation, others)? };
+        let is_code = |origin: Option<Origin>| origin.is_some_and(|it| it.kind == DocumentKind::Code);
+        read.extend(others.iter().zip(origins).filter_map(|(id, origin)| is_code(origin).then_some(*id)));
         if let Some(file) = &wanted.file {
             read.extend(beginnings(store, generation, file, filter)?);
         }

@@ -17,8 +17,11 @@ const LEAST_WORDS: usize = 3;
 
 /// The words of a query that reads like a message: with a colon before a blank, or a quoted value; `None` for others.
 pub(super) fn message(query: &str) -> Option<Vec<String>> {
-    let is_message =
-        query.contains(": ") || query.contains('：') || query.contains(['\'', '"', '“', '«', '[']);
+    // After a letter it is an apostrophe: `can't`, `users' data`.
+    let is_quotation = |(at, _): (usize, &str)| !query[..at].ends_with(char::is_alphanumeric);
+    let is_message = query.contains(": ")
+        || query.contains(['：', '"', '“', '«', '['])
+        || query.match_indices('\'').any(is_quotation);
     let words = if is_message && query.len() <= MAX_MESSAGE { words(query) } else { Vec::new() };
     (words.len() >= LEAST_WORDS).then_some(words)
 }
@@ -199,6 +202,7 @@ mod tests {
             ("error: this is not it", "\"this is not it\""),
             // It is not a message.
             ("the key user does not exist", "\"key user does not exist\""),
+            ("why the user's key doesn't exist", "\"why the user's key doesn't exist\""),
             ("panic: key user does not exist", "key user does not exist"),
         ] {
             check(query, content, None);
