@@ -160,7 +160,7 @@ impl Names {
             }
             read.append(&mut holding);
         }
-        let of_titles = match wanted.title.split(' ').count() {
+        let of_titles = match query::words_of(&wanted.title) {
             _ if wanted.is_whole => MOST_READ,
             // Only what holds a symbol can define a name within a question.
             _ if wanted.title.is_empty() => 0,

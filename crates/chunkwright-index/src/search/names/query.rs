@@ -59,7 +59,7 @@ impl Wanted {
         let query = query.trim();
         let is_short = query.len() <= MAX_WHOLE;
         let title = folded(query);
-        let is_title = is_short && title.split(' ').count() <= MAX_TITLE_WORDS;
+        let is_title = is_short && words_of(&title) <= MAX_TITLE_WORDS;
         let title = if is_title { title } else { String::new() };
         let file = is_short.then(|| file_like(unquoted(query))).flatten();
         let whole = is_short.then(|| alone(query).or_else(|| declared(query))).flatten();
@@ -78,6 +78,12 @@ pub(super) fn folded(text: &str) -> String {
     // `C++` is not `C`.
     let symbols = &text[text.trim_end_matches(['+', '#']).len()..];
     if words.contains(' ') { words } else { words + symbols }
+}
+
+/// Number of words of a [`folded`] title; in a script without spaces, two characters count as one.
+pub(super) fn words_of(title: &str) -> usize {
+    let unspaced = title.chars().filter(|c| analysis::is_unspaced(*c)).count();
+    title.split(' ').count().max(unspaced / 2)
 }
 
 /// The text without quotation marks or backticks around all of it.
@@ -371,6 +377,14 @@ mod tests {
             .collect();
         let whole = if wanted.is_whole { "=" } else { "" };
         assert_eq!(format!("{whole}{}", shown.join(", ")), expected, "{query}");
+    }
+
+    #[test]
+    fn words_are_counted_in_scripts_with_and_without_spaces() {
+        for (title, count) in [("router", 1), ("the router", 2), ("数据库", 1), ("怎样在测试里调用命令", 5)]
+        {
+            assert_eq!(words_of(title), count, "{title}");
+        }
     }
 
     #[test]
