@@ -95,7 +95,8 @@ impl Origin {
             }
             Self::Symbols => {
                 "doc comments ask for whole functions and types, in the words of those who wrote them; \
-                 code without documentation is not asked for"
+                 code without documentation is not asked for, \
+                 and on a set of source code they did not agree with people's questions"
             }
             Self::Sentences => {
                 "sentences ask for passages of a few sentences with half of their own words; \
