@@ -155,25 +155,31 @@ impl Finisher<'_> {
         joined
     }
 
-    /// As many of `borrows`, innermost first, as fit with `span`, and the total size.
-    fn lessened(&mut self, span: Span, mut borrows: Vec<Borrow>) -> Option<(usize, Vec<Borrow>)> {
-        while !borrows.is_empty() {
-            let outermost = match &mut borrows[0] {
-                Borrow::Path(path) if path.len() > 1 => {
-                    path.remove(0);
-                    false
+    /// Those of `borrows` that fit with `span`, innermost first, and the total size.
+    fn lessened(&mut self, span: Span, borrows: Vec<Borrow>) -> Option<(usize, Vec<Borrow>)> {
+        let (mut size, over) = self.measure(span, &[]);
+        if over {
+            return None;
+        }
+        let mut kept = Vec::with_capacity(borrows.len());
+        for borrow in borrows.into_iter().rev() {
+            kept.insert(0, borrow);
+            loop {
+                let (larger, over) = self.measure(span, &kept);
+                if !over {
+                    size = larger;
+                    break;
                 }
-                _ => true,
-            };
-            if outermost {
-                borrows.remove(0);
-            }
-            let (size, over) = self.measure(span, &borrows);
-            if !over {
-                return Some((size, borrows));
+                match &mut kept[0] {
+                    Borrow::Path(path) if path.len() > 1 => drop(path.remove(0)),
+                    _ => {
+                        kept.remove(0);
+                        break;
+                    }
+                }
             }
         }
-        None
+        Some((size, kept))
     }
 
     /// Whether all of `span` announces what follows it: headings, a marker, the line that opens a fence.

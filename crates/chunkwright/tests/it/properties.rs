@@ -166,6 +166,20 @@ fn a_fence_that_fits_only_without_its_title_may_be_divided() {
     }
 }
 
+#[test]
+fn a_title_is_kept_where_what_closes_a_table_has_no_room() {
+    let parser = PARSERS.iter().find(|parser| parser.name() == "asciidoc").unwrap();
+    for above in ["}\n~~~~ md\n# Heading\n# Heading\n+\n", "}\n# Heading\n# Heading\nTwo lines\n---------\n"]
+    {
+        let table = "[%header,cols=\"1,2\"]\n|===\n|a |b\n\n|1\n|2\n\n|3 |4\n|===\n";
+        let source = format!("export const a = {{\n\n# not\n\n{above}{table}");
+        let document = Document::parse("a.adoc", source, *parser);
+        for chunker in &chunkers() {
+            assert!(!chunk(chunker, &document).is_empty());
+        }
+    }
+}
+
 /// Pieces that make trouble when they meet.
 pub(crate) fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
