@@ -232,14 +232,15 @@ mod tests {
         is_centre(&Centre::of_e5(), &tokens, 0.99);
     }
 
-    /// The committed one is of 60 pieces of each folder that it reads.
+    /// The committed one is of as many pieces, when it was made: texts of the repository change. With eight a folder the
+    /// length of the mean is off by 5 %.
     #[test]
     fn the_centre_of_minilm_is_the_mean_of_the_tokens_of_english_and_code() {
         let Some(dir) = data_dir_with("minilm") else { return };
         let is_read = |folder: &&str| !folder.ends_with("zh") && !folder.ends_with("ru");
         let folders: Vec<&str> = FOLDERS.into_iter().filter(is_read).collect();
         let model = MiniLm::open(&dir).unwrap();
-        let texts = pieces(&folders, 8);
+        let texts = pieces(&folders, 60);
         let ids: Vec<Vec<u32>> = texts.iter().map(|text| model.ids(0, text).unwrap().0).collect();
         let ids: Vec<&[u32]> = ids.iter().map(Vec::as_slice).collect();
         let own = |x: &[f32], rows| model.own(x, &rows).to_vec();
