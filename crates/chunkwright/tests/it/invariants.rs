@@ -46,6 +46,25 @@ fn whole(chunks: &Chunked<'_>) {
         });
         chunk.render().context().chars().count() - overlap.sum::<usize>()
     };
+    // Of the titles around, which a chunk that has no room for them is without.
+    let titles = |start: u32| {
+        let section = document.blocks().iter().find(|block| block.span.start >= start).map(|it| it.section);
+        let path = section.map_or_else(Vec::new, |id| document.path(id));
+        let path = path.into_iter().map(|id| document.section(id));
+        let path = path.filter(|section| section.span.start < start && !section.title.is_empty());
+        let mut path: Vec<&Section> = path.collect();
+        let is_data = path.last().is_some_and(|section| section.kind == SectionKind::Key);
+        match config.context {
+            ContextRule::None | ContextRule::Heading => path.clear(),
+            ContextRule::Title if !is_data => drop(path.drain(..path.len().saturating_sub(1))),
+            _ => {}
+        }
+        let size = |path: &[&Section]| path.iter().map(|it| it.title.chars().count() + 3).sum::<usize>();
+        while size(&path) > config.max_size / 4 + 1 {
+            path.remove(0);
+        }
+        size(&path).saturating_sub(1)
+    };
     let announces = |block: &&Block| {
         block.kind == BlockKind::Heading || block.span.end <= document.section(block.section).signature.end
     };
@@ -70,7 +89,8 @@ fn whole(chunks: &Chunked<'_>) {
         let chunk = if start == chunk.span.start && !is_less { chunk } else { next };
         // A fence that nothing closes is closed in the text.
         let close = document.enclosure_at(block.end).map_or(0, |fence| fence.close.chars().count() + 1);
-        let size = borrowed(&chunk) + size(Span { start, end: block.end }) + close;
+        let borrowed = borrowed(&chunk).max(titles(start));
+        let size = borrowed + size(Span { start, end: block.end }) + close;
         assert!(size > config.max_size, "{} divided: {:?}", size, document.read(block));
     }
 }
