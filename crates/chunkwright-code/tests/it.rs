@@ -611,7 +611,7 @@ fn edit() -> impl Strategy<Value = (usize, usize, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(6_000 / one_in(20) as u32) })]
 
     #[test]
     fn an_edited_sample_tiles(sample in 0..samples().len(), edits in prop::collection::vec(edit(), 1..12)) {

@@ -8,9 +8,10 @@ use chunkwright_arrow::{Columns, Error, ExportRow, Reader, Writer, from_batch, t
 use proptest::prelude::*;
 
 use crate::fixture::{ALL, plain, read, record, row, written};
+use crate::stride::one_in;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_560 / one_in(20) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_row_comes_back_from_a_batch_and_from_a_file(rows in prop::collection::vec(row(), 0..12)) {

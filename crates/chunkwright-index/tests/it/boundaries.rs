@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};
 use crate::kinds::for_each_local_store;
+use crate::stride::one_in;
 
 const GUIDE: &str = "# 指南\n\n## Install\n\nDownload the archive and unpack it into a folder of its own. Then run the \
 installer from there and wait until it has finished all of its work.\n\n## Удаление\n\nЗапустите программу удаления \
@@ -267,7 +268,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 240 / one_in(20) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever is done in whatever order, what is stored depends on the text, the settings and the boundaries alone.
     #[test]

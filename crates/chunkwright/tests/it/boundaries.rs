@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use crate::fixtures::{SAMPLES, chunkers};
 use crate::invariants::{self, Quads};
 use crate::properties::fragment;
+use crate::stride::one_in;
 use crate::work::Work;
 
 fn at(at: u32, kind: BoundaryKind) -> Boundary {
@@ -170,7 +171,7 @@ fn the_work_of_boundaries_grows_as_they_and_the_document_do() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_280 / one_in(20) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn boundaries_anywhere_keep_the_invariants_and_leave_others_alone(

@@ -8,6 +8,7 @@ use chunkwright::{
 use proptest::prelude::*;
 
 use crate::invariants::{self, Quads};
+use crate::stride::one_in;
 
 #[path = "../../examples/own_strategy.rs"]
 mod own_strategy;
@@ -106,7 +107,7 @@ fn the_name_is_part_of_version_and_hash_and_is_nobody_elses() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_280 / one_in(20) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_spans_of_any_document_keep_every_guarantee(

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use crate::fixtures::{SAMPLES, SYNTAX, chunkers};
 use crate::invariants::{self, chunk};
+use crate::stride::one_in;
 
 #[test]
 fn every_sample_keeps_the_invariants_under_every_configuration() {
@@ -214,7 +215,7 @@ pub(crate) fn fragment() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_920 / one_in(20) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_document_keeps_the_invariants(

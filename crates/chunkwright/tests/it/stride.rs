@@ -1,6 +1,6 @@
 //! How many of a great many cases a test tries: one in a few, or all.
 
-/// Set to `full`, every case is tried: each system call, request, byte, step, kill.
+/// Set to `full`, every case is tried: each system call, request, byte, step, kill, random document.
 const SWEEP: &str = "CHUNKWRIGHT_SWEEP";
 
 /// The step from one case to the next: `coarse`, or 1 in a full sweep. One that shares no factor with the number of
