@@ -284,8 +284,10 @@ fn path_borrows(
     // A key of data says what it is only with the keys around it.
     let is_data = path.last().is_some_and(|&id| document.section(id).kind == SectionKind::Key);
     if document.language().is_none() && config.context == ContextRule::Heading && !is_data {
-        // A chunk that begins with a heading says where it is.
-        let begins = document.block_at(start).is_some_and(|block| block.kind == BlockKind::Heading);
+        // A chunk that begins with the heading of a section says where it is.
+        let begins = document.block_at(start).is_some_and(|block| {
+            block.kind == BlockKind::Heading && block.span.start <= document.section(block.section).span.start
+        });
         let Some(&last) = path.last().filter(|_| !begins) else { return Vec::new() };
         // An element of an array has a name and no heading.
         let heading = heading(document, last).map_or_else(|| Borrow::Path(vec![last]), Borrow::Heading);

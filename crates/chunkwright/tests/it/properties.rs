@@ -167,13 +167,16 @@ fn a_fence_that_fits_only_without_its_title_may_be_divided() {
     }
 }
 
+/// Random documents that once left out the title.
 #[test]
-fn a_title_is_kept_where_what_closes_a_table_has_no_room() {
+fn a_section_is_named_beside_a_fence_without_room_and_above_a_heading_of_no_section() {
     let parser = PARSERS.iter().find(|parser| parser.name() == "asciidoc").unwrap();
-    for above in ["}\n~~~~ md\n# Heading\n# Heading\n+\n", "}\n# Heading\n# Heading\nTwo lines\n---------\n"]
-    {
-        let table = "[%header,cols=\"1,2\"]\n|===\n|a |b\n\n|1\n|2\n\n|3 |4\n|===\n";
-        let source = format!("export const a = {{\n\n# not\n\n{above}{table}");
+    let table = "[%header,cols=\"1,2\"]\n|===\n|a |b\n\n|1\n|2\n\n|3 |4\n|===\n";
+    for source in [
+        format!("export const a = {{\n\n# not\n\n}}\n~~~~ md\n# Heading\n# Heading\n+\n{table}"),
+        format!("export const a = {{\n\n# not\n\n}}\n# Heading\n# Heading\nTwo lines\n---------\n{table}"),
+        "# Heading\n# Heading\n- item\n\n    para\n[discrete]\n== Not a section\nSetext\n===\n".to_owned(),
+    ] {
         let document = Document::parse("a.adoc", source, *parser);
         for chunker in &chunkers() {
             assert!(!chunk(chunker, &document).is_empty());
