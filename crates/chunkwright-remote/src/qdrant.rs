@@ -321,10 +321,8 @@ impl Database for Qdrant {
     }
 
     fn is_published(&self, generation: &Generation) -> Result<bool, StoreError> {
-        let (alias, physical) = (self.alias(&generation.collection), self.physical(generation));
-        let shown = self.ask("/aliases")?;
-        let mut shown = shown["aliases"].as_array().into_iter().flatten();
-        Ok(shown.any(|shown| shown["alias_name"] == alias && shown["collection_name"] == physical))
+        let shown = self.shown(&self.alias(&generation.collection))?;
+        Ok(shown.is_some_and(|shown| shown == self.physical(generation)))
     }
 
     fn publish(&self, generation: &Generation) -> Result<(), StoreError> {
@@ -445,6 +443,14 @@ impl Qdrant {
     fn ask(&self, path: &str) -> Result<Value, StoreError> {
         let answer = self.client.get(path).map(|mut answer| answer["result"].take());
         answer.map_err(|error| StoreError::of_call(self.client.base(), error))
+    }
+
+    /// The collection that is seen under an alias.
+    fn shown(&self, alias: &str) -> Result<Option<String>, StoreError> {
+        let aliases = self.ask("/aliases")?;
+        let mut aliases = aliases["aliases"].as_array().into_iter().flatten();
+        let shown = aliases.find(|shown| shown["alias_name"] == alias);
+        Ok(shown.and_then(|shown| shown["collection_name"].as_str()).map(str::to_owned))
     }
 
     fn aliases(&self, body: &Value) -> Result<(), StoreError> {

@@ -23,6 +23,13 @@ impl Qdrant {
             return Ok(None);
         }
         let Some(info) = self.call(Method::Get, &alias, "", None)? else { return Ok(None) };
+        // What a rename that was interrupted left to be seen under the old name is ours.
+        if let Some(owner) = info["config"]["metadata"]["collection"].as_str()
+            && let Some(shown) = self.shown(&alias)?
+            && shown.starts_with(&format!("{}-g", self.alias(owner)))
+        {
+            return Ok(None);
+        }
         let params = &info["config"]["params"];
         let vectors = &params["vectors"];
         let dense = &self.options.dense;

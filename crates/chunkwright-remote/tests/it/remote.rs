@@ -239,7 +239,7 @@ fn a_crash_while_a_collection_is_renamed_leaves_it_whole_under_one_name_and_the_
         for fault in [Fault::LostFrom as fn(usize) -> Fault, Fault::UnansweredFrom] {
             let folder = tempfile::tempdir().unwrap();
             let mut counts = [0, 0];
-            for at in world.faults(17) {
+            for at in world.faults(11) {
                 let place = format!("{} {:?}", world.name(), fault(at));
                 world.renew();
                 world.set(Fault::None);
