@@ -54,6 +54,7 @@ const AT_LENGTH: &[Step] = &[
 const LONG: &[(&str, &str)] = &[
     // Which also compiles everything again.
     ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "true"),
+    ("NEXTEST_PROFILE", "long"),
     // Every case of the tests that try one in a few.
     ("CHUNKWRIGHT_SWEEP", "full"),
     ("CHUNKWRIGHT_CUTS", "500"),
