@@ -133,7 +133,7 @@ fn generated_requests_find_no_server_error_and_no_answer_that_breaks_its_schema(
     let drawn = served.folder().join("drawn.toml");
     std::fs::write(&drawn, accepted).unwrap();
     // More of both where somebody has the time.
-    let [examples, seconds] = [("CHUNKWRIGHT_EXAMPLES", "15"), ("CHUNKWRIGHT_SECONDS", "25")]
+    let [examples, seconds] = [("CHUNKWRIGHT_EXAMPLES", "8"), ("CHUNKWRIGHT_SECONDS", "15")]
         .map(|(name, usual)| std::env::var_os(name).unwrap_or_else(|| usual.into()));
     for (config, without) in [(existing, "DELETE"), (drawn, "TRACE")] {
         let mut command = Command::new(&program);
