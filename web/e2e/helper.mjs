@@ -204,8 +204,9 @@ async function axe(page, runOnly) {
 /** Themes that pages are held to; with `CHUNKWRIGHT_THEMES=both` the dark one as well. */
 const THEMES = [["light", WCAG], ...(process.env.CHUNKWRIGHT_THEMES === "both" ? [["dark", COLOURS]] : [])];
 
-/** Asserts that a page has no serious fault by WCAG 2.2 AA. */
+/** Asserts that a page has no serious fault by WCAG 2.2 AA. Hits that other hits are about to replace are dimmed until then. */
 export async function accessible(page) {
+  await page.waitForFunction(() => !document.querySelector(".old"));
   for (const [theme, runOnly] of THEMES) {
     await page.evaluate((theme) => (document.documentElement.dataset.theme = theme), theme);
     assert.deepEqual(await axe(page, runOnly), [], theme);
