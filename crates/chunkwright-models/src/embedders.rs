@@ -10,6 +10,8 @@ mod remote;
 mod sparse;
 #[cfg(feature = "local")]
 mod static_vectors;
+#[cfg(feature = "local")]
+mod words;
 
 use std::path::Path;
 use std::sync::Arc;

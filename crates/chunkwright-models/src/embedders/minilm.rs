@@ -15,11 +15,11 @@ use rayon::prelude::*;
 use serde::Deserialize;
 
 use super::static_vectors::Static;
+use super::words::with_words;
 use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::bert::{Bert, Layer, Norm, Numbers, WordTable};
 use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model, read_at};
-use crate::identifiers::with_words;
 use crate::int8::{COLUMNS, Weights};
 use crate::late::{Centre, Tokens};
 use crate::vectors::normalized;

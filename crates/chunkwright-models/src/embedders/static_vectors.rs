@@ -8,10 +8,10 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 
+use super::words::with_words;
 use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::data::{ModelError, model};
 use crate::half::single;
-use crate::identifiers::with_words;
 use crate::llama::Llama;
 use crate::vectors::normalized;
 
