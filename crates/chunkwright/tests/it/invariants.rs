@@ -46,7 +46,7 @@ fn whole(chunks: &Chunked<'_>) {
         });
         chunk.render().context().chars().count() - overlap.sum::<usize>()
     };
-    // Of the titles around, which a chunk that has no room for them is without.
+    // The size of the titles around a place. A chunk that has no room for them goes without.
     let titles = |start: u32| {
         let section = document.blocks().iter().find(|block| block.span.start >= start).map(|it| it.section);
         let path = section.map_or_else(Vec::new, |id| document.path(id));
