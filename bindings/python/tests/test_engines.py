@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import re
@@ -245,12 +246,14 @@ class Embedder:
         return [text for line in self.calls.read_text().splitlines() for text in json.loads(line)]
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        done = len(self.calls.read_text().splitlines()) if self.calls.exists() else 0
-        if done >= self.fails_after:
-            raise ConnectionError("the service is down")
-        if self.poison and any(self.poison in text for text in texts):
-            raise ValueError("too long")
-        with self.calls.open("a") as file:
+        with self.calls.open("a+") as file:
+            # Workers call at the same time, and no more than `fails_after` calls may succeed.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            if len(file.readlines()) >= self.fails_after:
+                raise ConnectionError("the service is down")
+            if self.poison and any(self.poison in text for text in texts):
+                raise ValueError("too long")
             file.write(json.dumps(texts) + "\n")
         return toy_vectors(texts)
 
@@ -266,7 +269,8 @@ def test_a_run_that_died_embeds_no_text_twice(engine: Daft, corpus: Path, tmp_pa
     with pytest.raises(Exception, match="the service is down"):
         engine.table(engine.module.embed(rows, embedder, **options))
     assert len(embedder.texts()) == 32
-    embedder.fails_after = 10**9
+    # Another one, since a task of the run that failed may not have ended yet.
+    embedder = Embedder(tmp_path / "calls")
     embedded = ordered(engine.table(engine.module.embed(rows, embedder, **options)))
     texts = table["text"].to_pylist()
     assert sorted(embedder.texts()) == sorted(set(texts)) and len(set(texts)) < len(texts)
