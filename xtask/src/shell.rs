@@ -40,9 +40,12 @@ pub(crate) fn cargo(arguments: &str) -> Command {
 /// that each crate is processed once, and each such command reuses the results of the one before.
 pub(crate) fn linted(arguments: &str) -> Command {
     let mut cargo = cargo(arguments);
-    // The same flags as `cargo clippy -- -D warnings`.
+    // Those of `cargo clippy -- -D warnings`, and one for the linker: programs stand at fixed addresses, as writing others into
+    // them was a third of the time of a start.
+    let flags = ["-D", "warnings", "-C", "link-arg=-Wl,-no-pie"];
+    let flags = if cfg!(target_os = "linux") { &flags[..] } else { &flags[..2] };
     cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
-    cargo.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    cargo.env("CLIPPY_ARGS", flags.join("__CLIPPY_HACKERY__"));
     cargo
 }
 

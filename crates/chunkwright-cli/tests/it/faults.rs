@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::Value;
@@ -78,15 +78,11 @@ fn half_written(folder: &Folder) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Waits until results are being written, and not only tried to be.
-fn wait_for_results(folder: &Folder) {
-    let (mut last, mut same) = (Vec::new(), 0);
-    while last.is_empty() || same < 200 {
-        let now = half_written(folder);
-        same = if now == last { same + 1 } else { 0 };
-        last = now;
-        std::thread::yield_now();
-    }
+/// Waits until a process reads its input, which it does once the file of its results is begun: a pipe holds less than this.
+fn wait_for_results(child: &mut Child) -> ChildStdin {
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all("\n".repeat(1 << 17).as_bytes()).unwrap();
+    stdin
 }
 
 /// The exit status and what was said at the end.
@@ -136,9 +132,8 @@ fn results_are_as_they_were_when_a_signal_comes() {
                 let mut command = folder.command(&["chunk", "-", "-o", output, "--force"]);
                 let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
                 let mut child = command.spawn().unwrap();
-                // It waits for what it is never given.
-                let stdin = child.stdin.take();
-                wait_for_results(&folder);
+                // It waits for an end that never comes.
+                let stdin = wait_for_results(&mut child);
                 for _ in 0..times {
                     signal(child.id(), name);
                 }
@@ -191,9 +186,10 @@ fn a_signal_that_was_ignored_stays_ignored() {
     let mut program = folder.command_under(&ignoring, &["chunk", "-", "-o", "new.jsonl"]);
     program.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = program.spawn().unwrap();
-    wait_for_results(&folder);
+    let mut stdin = wait_for_results(&mut child);
     signal(child.id(), "INT");
-    child.stdin.take().unwrap().write_all(b"Words.\n").unwrap();
+    stdin.write_all(b"Words.\n").unwrap();
+    drop(stdin);
     assert_eq!(ended(child), (Some(0), String::new()));
     assert!(folder.read("new.jsonl").contains("Words."));
 }

@@ -1,6 +1,6 @@
 //! What an encoder gives for late interaction: codes of texts, and what is compared with them.
 
-use kodama::{Method, linkage};
+use kodama::{MethodChain, nnchain};
 
 use super::{BITS, CODE_BYTES, MOST_CODES, Tokens};
 use crate::vectors::{normalized, product};
@@ -67,8 +67,9 @@ fn alike(vectors: &[Vec<f32>]) -> Vec<Vec<usize>> {
     let distance =
         |(a, b): (usize, usize)| (2.0 - 2.0 * product(&directions[a], &directions[b])).max(0.0).sqrt();
     let mut distances: Vec<f32> = pairs.map(distance).collect();
+    let merged = nnchain(&mut distances, count, MethodChain::Ward);
     // Each step makes a group of two, numbered after all before it.
-    for step in &linkage(&mut distances, count, Method::Ward).steps()[..count.saturating_sub(MOST_CODES)] {
+    for step in &merged.steps()[..count.saturating_sub(MOST_CODES)] {
         let joined = [step.cluster1, step.cluster2].map(|group| std::mem::take(&mut groups[group]));
         groups.push(joined.concat());
     }
