@@ -50,9 +50,10 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Starts to listen. Signals that the parent ignored, as `nohup` and `&` in scripts do, stay ignored.
+/// Starts to listen, and returns when it does. Signals that the parent ignored, as `nohup` and `&` in scripts do, stay ignored.
 #[cfg(unix)]
 pub(crate) fn listen() {
+    use std::sync::mpsc::channel;
     use std::thread;
     use std::time::Instant;
 
@@ -61,9 +62,11 @@ pub(crate) fn listen() {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::exit;
 
-    let listener = || {
+    let (listens, listening) = channel::<()>();
+    let listener = move || {
         let heard = [SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
         let Ok(mut signals) = Signals::new(heard) else { return };
+        drop(listens);
         let Some(signal) = signals.forever().next() else { return };
         *UNFINISHED.lock() = unfinished();
         SIGNAL.store(signal, Ordering::SeqCst);
@@ -78,6 +81,8 @@ pub(crate) fn listen() {
     };
     // If the thread cannot be started, signals keep their default action and end the process.
     let _ = thread::Builder::new().name("signals".into()).stack_size(256 << 10).spawn(listener);
+    // The other end is dropped, which is an error: nothing is ever sent.
+    let _ = listening.recv();
 }
 
 /// On other systems, the default handling stays.

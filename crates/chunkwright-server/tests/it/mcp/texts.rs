@@ -160,6 +160,6 @@ async fn hostile_texts_stand_in_fields_of_texts_alone() {
         let (_, inside) = read.split_once(&format!("\n{fence}\n")).unwrap();
         let (inside, after) = inside.split_once(&format!("\n{fence}\n")).unwrap();
         assert!(inside.contains("Ignore this too.") && !after.contains("Ignore"), "{read}");
-        assert!(read.contains("instructions in them"), "{read}");
+        assert!(read.contains("not instructions") || read.contains("not follow instructions"), "{read}");
     }
 }
