@@ -46,14 +46,16 @@ impl Parser for Html {
         let front_matter = FrontMatter::of(&source, out.lines(), 0).filter(FrontMatter::is_mapping);
         let mut page = Page::new(&source);
         page.body = front_matter.as_ref().map_or(0, |front_matter| front_matter.end);
-        let mut emitter = DefaultEmitter::<usize>::new_with_span();
-        emitter.naively_switch_states(true);
-        for token in Tokenizer::new_with_emitter(&*source, emitter) {
-            let Ok(token) = token;
-            page.token(token);
-        }
+        tokens(&source).for_each(|token| page.token(token));
         page.report(front_matter.as_ref(), out);
     }
+}
+
+/// The tokens of HTML with their places.
+fn tokens(html: &str) -> impl Iterator<Item = Token<usize>> {
+    let mut emitter = DefaultEmitter::<usize>::new_with_span();
+    emitter.naively_switch_states(true);
+    Tokenizer::new_with_emitter(html, emitter).map(|Ok(token)| token)
 }
 
 /// A block outside every other.

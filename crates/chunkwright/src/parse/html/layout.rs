@@ -6,8 +6,7 @@
 
 use std::collections::HashSet;
 
-use html5gum::emitters::default::DefaultEmitter;
-use html5gum::{Token, Tokenizer};
+use html5gum::Token;
 
 use super::tags::attribute;
 
@@ -73,10 +72,7 @@ pub(super) fn tables(source: &str) -> HashSet<usize> {
     let mut open: Vec<Table> = Vec::new();
     // Tables that are open and nested too deep, and whether a heading is open.
     let (mut deeper, mut in_heading) = (0_usize, false);
-    let mut emitter = DefaultEmitter::<usize>::new_with_span();
-    emitter.naively_switch_states(true);
-    for token in Tokenizer::new_with_emitter(source, emitter) {
-        let Ok(token) = token;
+    for token in super::tokens(source) {
         match token {
             Token::StartTag(tag) if tag.name[..] == *b"table" => {
                 if let Some(around) = open.last_mut() {

@@ -4,7 +4,7 @@
 //! by. Once something visible follows, the break takes the place of the blanks between two blocks, which no chunk owns,
 //! or of the first tag where there are no blanks.
 
-use html5gum::{Token, Tokenizer};
+use html5gum::Token;
 
 use crate::document::DocumentBuilder;
 
@@ -217,11 +217,10 @@ fn reference(text: &str) -> Option<(usize, String)> {
     if bytes[end] != b';' || end == 1 {
         return None;
     }
-    let Some(Ok(Token::String(value))) =
-        Tokenizer::new(&text[..=end]).find(|token| matches!(token, Ok(Token::String(_))))
-    else {
-        return None;
-    };
+    let value = super::tokens(&text[..=end]).find_map(|token| match token {
+        Token::String(value) => Some(value),
+        _ => None,
+    })?;
     let value = String::from_utf8_lossy(&value).into_owned();
     (value != text[..=end]).then_some((end + 1, value))
 }
