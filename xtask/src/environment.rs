@@ -14,6 +14,9 @@ pub(crate) struct Environment {
     pub(crate) list: &'static str,
 }
 
+/// What installs the packages of the others.
+const UV: Environment = Environment { name: "uv", list: "xtask/uv.txt" };
+
 impl Environment {
     /// Installs the packages in the list, unless they are installed.
     pub(crate) fn install(&self) -> Result<()> {
@@ -27,28 +30,42 @@ impl Environment {
             println!("{} are there: {}", self.name, folder.display());
             return Ok(());
         }
-        let python = if cfg!(windows) { "python" } else { "python3" };
-        shell::run(Command::new(python).args(["-m", "venv", "--clear"]).arg(&folder))
-            .context("Python's `venv` makes the environment; Debian has it as `python3-venv`")?;
-        shell::run(self.pip()?.arg("--requirement").arg(&list))?;
+        if self.name == UV.name {
+            self.make(true)?;
+        } else if let Err(error) = UV.install().and_then(|()| self.make(false)) {
+            // It does not read what pip is told of mirrors and proxies.
+            println!("{error:#}; pip installs them instead");
+            self.make(true)?;
+        }
         fs::write(&installed, wanted)
             .with_context(|| format!("`{}` could not be written", installed.display()))
     }
 
-    /// The command that installs packages in the environment.
-    pub(crate) fn pip(&self) -> Result<Command> {
-        let mut pip = Command::new(self.programs()?.join("python"));
+    /// Makes the environment with the packages in the list, and with pip or without.
+    fn make(&self, has_pip: bool) -> Result<()> {
+        let python = if cfg!(windows) { "python" } else { "python3" };
+        let mut venv = Command::new(python);
+        venv.args(["-m", "venv", "--clear"]).args((!has_pip).then_some("--without-pip")).arg(self.folder()?);
+        shell::run(&mut venv)
+            .context("Python's `venv` makes the environment; Debian has it as `python3-venv`")?;
+        shell::run(self.installer()?.arg("--requirement").arg(shell::root().join(self.list)))
+    }
+
+    /// The command that installs packages in the environment: pip where that is there, otherwise uv.
+    pub(crate) fn installer(&self) -> Result<Command> {
+        let programs = self.programs()?;
+        let python = programs.join("python");
+        let mut installer;
+        if programs.join(if cfg!(windows) { "pip.exe" } else { "pip" }).exists() {
+            installer = Command::new(python);
+            installer.args(["-m", "pip", "install", "--disable-pip-version-check", "--no-input"]);
+        } else {
+            installer = Command::new(UV.programs()?.join("uv"));
+            installer.args(["pip", "install", "--python"]).arg(python);
+        }
         // What tests import is compiled when they do: compiling all of it takes longer than they do.
-        pip.args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-input",
-            "--no-compile",
-        ]);
-        Ok(pip)
+        installer.args(["--quiet", "--no-compile"]);
+        Ok(installer)
     }
 
     /// The folder of the programs, after [`install`](Self::install).

@@ -148,7 +148,7 @@ pub(crate) fn prepare() -> Result<()> {
 pub(crate) fn install() -> Result<()> {
     prepare()?;
     let wheel = pack()?;
-    shell::run(TESTS.pip()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))
+    shell::run(TESTS.installer()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))
 }
 
 /// The tests of the package that is installed.
@@ -160,7 +160,7 @@ pub(crate) fn test() -> Result<Command> {
 pub(crate) fn test_engines() -> Result<()> {
     ENGINES.install()?;
     let wheel = newest(&folder("wheels-dev")?)?;
-    shell::run(ENGINES.pip()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
+    shell::run(ENGINES.installer()?.args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
     shell::run(&mut pytest(&ENGINES, "tests/test_engines.py")?)
 }
 
