@@ -61,7 +61,8 @@ impl Environment {
             installer.args(["-m", "pip", "install", "--disable-pip-version-check", "--no-input"]);
         } else {
             installer = Command::new(UV.programs()?.join("uv"));
-            installer.args(["pip", "install", "--python"]).arg(python);
+            // Not linked into several environments: NLTK reads no file that has two names.
+            installer.args(["pip", "install", "--link-mode", "copy", "--python"]).arg(python);
         }
         // What tests import is compiled when they do: compiling all of it takes longer than they do.
         installer.args(["--quiet", "--no-compile"]);
