@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 const dist = join(import.meta.dirname, "../../crates/chunkwright-engine/dist");
 const BUDGET = {
   "first load": 80,
-  "whole page": 406,
+  "whole page": 400,
   "drawing of PDFs": 520,
   "encodings of PDFs": 400,
   "standalone file": 130,
@@ -19,30 +19,27 @@ const files = (folder) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
-/** What the first page needs: what index.html names, what those import at once, and the code of the first page itself. */
+/** What the first page needs: what index.html names, what the code of the first page is loaded with, and what those import at once. */
 function first(app) {
-  const assets = files(join(app, "assets"));
-  const named = new Set([join(app, "index.html")]);
-  const add = (path) => {
-    if (named.has(path)) return;
-    named.add(path);
-    if (path.endsWith(".js"))
-      for (const [, name] of readFileSync(path, "utf8").matchAll(
-        /(?:^|[;}\s])(?:import|export)[^;"'`()]*?(?:from)?["'`]\.\/([^"'`]+)["'`]/gu,
-      ))
-        add(join(app, "assets", name));
-  };
-  for (const [, name] of readFileSync(join(app, "index.html"), "utf8").matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/gu))
-    add(join(app, name));
-  for (const path of assets) {
+  const needed = new Set([join(app, "index.html")]);
+  const add = (name) => {
+    const path = join(app, "assets", name);
+    if (needed.has(path)) return;
+    needed.add(path);
+    if (!name.endsWith(".js")) return;
+    const code = readFileSync(path, "utf8");
+    for (const [, name] of code.matchAll(/(?:^|[;}\s])(?:import|export)[^;"'`()]*?(?:from)?["'`]\.\/([^"'`]+)["'`]/gu))
+      add(name);
     // The list of collections is the first page.
-    if (/\/Collections-[^/]+\.js$/u.test(path)) add(path);
-  }
-  // Styles of parts are loaded beside them.
-  const parts = Array.from(named, (path) => /\/([^/]+?)-[\w-]{8}\.js$/u.exec(path)?.[1]).filter(Boolean);
-  for (const path of assets)
-    if (path.endsWith(".css") && parts.some((part) => path.includes(`/${part}-`))) named.add(path);
-  return [...named];
+    const page = /import\(`\.\/Collections-[^`]+`\),__vite__mapDeps\(\[([\d,]+)\]\)/u.exec(code);
+    const parts = page && JSON.parse(/m\.f=(\[[^\]]+\])/u.exec(code)[1]);
+    for (const part of page?.[1].split(",") ?? []) add(parts[part].slice(2));
+  };
+  for (const [, name] of readFileSync(join(app, "index.html"), "utf8").matchAll(/(?:src|href)="\.\/assets\/([^"]+)"/gu))
+    add(name);
+  if (![...needed].some((path) => path.includes("/Collections-")))
+    throw new Error("the first page is loaded in another way");
+  return [...needed];
 }
 
 // PDF.js is as large as all the rest, and is loaded only for the pages of a PDF.

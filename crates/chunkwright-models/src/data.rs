@@ -255,12 +255,25 @@ impl InstallableModel {
         self.files.iter().map(|file| file.size).sum()
     }
 
+    /// Looks at the size of every file and reads none: quick, and a damaged file of the right size is not known.
+    pub fn look(&'static self, data_dir: &Path) -> ModelStatus {
+        self.status(data_dir, ModelFile::problem_of_size)
+    }
+
     /// Reads every file and compares it with its hash.
     pub fn verify(&'static self, data_dir: &Path) -> ModelStatus {
+        self.status(data_dir, ModelFile::problem)
+    }
+
+    fn status(
+        &'static self,
+        data_dir: &Path,
+        problem: fn(&ModelFile, &Path) -> Option<String>,
+    ) -> ModelStatus {
         let dir = self.dir(data_dir);
         let found = |file: &ModelFile| std::fs::metadata(dir.join(file.name)).is_ok();
         let state = if self.files.iter().any(found) {
-            let problem = self.files.iter().find_map(|file| file.problem(&dir.join(file.name)));
+            let problem = self.files.iter().find_map(|file| problem(file, &dir.join(file.name)));
             problem.map_or(ModelState::Installed, ModelState::Damaged)
         } else {
             ModelState::Missing
@@ -333,18 +346,23 @@ pub(crate) fn read_at(file: &std::fs::File, at: u64, bytes: &mut [u8]) -> std::i
 }
 
 impl ModelFile {
-    /// The problem with the file at `path`, if any.
-    pub(crate) fn problem(&self, path: &Path) -> Option<String> {
+    /// What is wrong with the file at `path` before it is read, if anything.
+    fn problem_of_size(&self, path: &Path) -> Option<String> {
         // Looked at before it is opened: opening a FIFO would wait for its writer, and a device may have no end.
         match std::fs::metadata(path) {
-            Err(error) => return Some(format!("cannot read `{}`: {error}", path.display())),
-            Ok(found) if !found.is_file() => {
-                return Some(format!("`{}` is not a regular file", path.display()));
-            }
+            Err(error) => Some(format!("cannot read `{}`: {error}", path.display())),
+            Ok(found) if !found.is_file() => Some(format!("`{}` is not a regular file", path.display())),
             Ok(found) if found.len() != self.size => {
-                return Some(format!("`{}` does not have the size of its model's file", path.display()));
+                Some(format!("`{}` does not have the size of its model's file", path.display()))
             }
-            Ok(_) => {}
+            Ok(_) => None,
+        }
+    }
+
+    /// The problem with the file at `path`, if any.
+    pub(crate) fn problem(&self, path: &Path) -> Option<String> {
+        if let Some(problem) = self.problem_of_size(path) {
+            return Some(problem);
         }
         let mut hasher = blake3::Hasher::new();
         let read = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));

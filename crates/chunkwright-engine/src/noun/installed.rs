@@ -1,7 +1,9 @@
 //! Lists, installs and removes the models on this machine.
 
+use std::path::Path;
+
 use chunkwright_models::{
-    DEFAULT_MODELS, EMBEDDERS, InstallableModel, MODELS, ModelState, RERANKERS, install, remove,
+    DEFAULT_MODELS, EMBEDDERS, InstallableModel, MODELS, ModelState, ModelStatus, RERANKERS, install, remove,
 };
 
 use crate::core::engine::Engine;
@@ -19,9 +21,17 @@ impl Engine {
     ///
     /// A user without a home folder.
     pub fn models(&self) -> Result<Vec<ModelEntry>, Error> {
+        self.models_by(InstallableModel::verify)
+    }
+
+    /// All installable models, with the states that `status` tells.
+    pub(crate) fn models_by(
+        &self,
+        status: fn(&'static InstallableModel, &Path) -> ModelStatus,
+    ) -> Result<Vec<ModelEntry>, Error> {
         let data_dir = self.data_dir()?;
         let entries = MODELS.iter().map(|model| {
-            let status = model.verify(&data_dir);
+            let status = status(model, &data_dir);
             let (state, problem) = match status.state {
                 ModelState::Installed => (State::Ok, None),
                 ModelState::Missing => (State::Missing, None),
@@ -113,7 +123,7 @@ fn with_needs(models: &[&'static InstallableModel]) -> Result<Vec<&'static Insta
     known(&names)
 }
 
-fn change(model: &InstallableModel, action: ModelAction, dir: &std::path::Path) -> ModelChange {
+fn change(model: &InstallableModel, action: ModelAction, dir: &Path) -> ModelChange {
     ModelChange { name: model.name, action, bytes: model.size(), path: dir.display().to_string() }
 }
 

@@ -4,6 +4,7 @@ use chunkwright::preset::PRESETS;
 use chunkwright::{ALIASES, PARSERS, Parser as _, STRATEGIES};
 use chunkwright_code::{COMPONENTS, LANGUAGES, PLAIN};
 use chunkwright_index::STORES;
+use chunkwright_models::InstallableModel;
 use chunkwright_source::convert::CONVERTERS;
 use serde_json::{Map, Value};
 
@@ -12,7 +13,8 @@ use crate::error::Error;
 use crate::request::registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
 
 impl Engine {
-    /// Everything that can be named, except presets.
+    /// Everything that can be named, except presets. Models are told by the sizes of their files, since a page asks for this
+    /// whenever it is loaded.
     pub fn registries(&self) -> RegistriesAnswer {
         let strategies = STRATEGIES.iter().map(|strategy| {
             let (major, minor) = strategy.version();
@@ -36,7 +38,7 @@ impl Engine {
             rerankers: RegistryEntry::of_key("reranker"),
             writers: RegistryEntry::of_key("writer"),
             stores: STORES.iter().map(|kind| RegistryEntry::new(kind.name, kind.summary)).collect(),
-            models: self.models().unwrap_or_default(),
+            models: self.models_by(InstallableModel::look).unwrap_or_default(),
         }
     }
 
