@@ -56,17 +56,28 @@ impl SearchIndex {
 
     /// The documents of chunks, in order; `None` for an id that is not here.
     pub fn origins(&self, ids: &[ChunkId]) -> Vec<Option<Origin>> {
+        let origin = |row: &Row| {
+            let facts = &self.facts[row.facts as usize];
+            let kind = DocumentKind::of_chunk(facts.language.as_deref(), &facts.content_type);
+            Origin { doc_id: self.documents[row.document as usize].doc_id.clone(), kind }
+        };
+        self.rows_of(ids).map(|row| row.map(origin)).collect()
+    }
+
+    /// The versions of the documents of chunks, in order; `None` for an id that is not here.
+    pub(crate) fn versions(&self, ids: &[ChunkId]) -> Vec<Option<i64>> {
+        self.rows_of(ids).map(|row| row.map(|row| self.documents[row.document as usize].version)).collect()
+    }
+
+    /// The live rows of chunks.
+    fn rows_of<'a>(&'a self, ids: &'a [ChunkId]) -> impl Iterator<Item = Option<&'a Row>> {
         let rows = self.rows.len();
         let by_id = || Keyed::of(self.rows.iter().zip(0..).map(|(row, at)| (start(row.id), at)), rows);
         let keyed = self.ids.get_or_init(by_id);
-        let origin = |id: &ChunkId| {
+        ids.iter().map(move |id| {
             let is_here = |row: &usize| self.rows[*row].id == *id && self.live_rows.has(*row);
-            let Row { document, facts, .. } = self.rows[keyed.having(start(*id), rows).find(is_here)?];
-            let facts = &self.facts[facts as usize];
-            let kind = DocumentKind::of_chunk(facts.language.as_deref(), &facts.content_type);
-            Some(Origin { doc_id: self.documents[document as usize].doc_id.clone(), kind })
-        };
-        ids.iter().map(origin).collect()
+            Some(&self.rows[keyed.having(start(*id), rows).find(is_here)?])
+        })
     }
 }
 

@@ -96,6 +96,12 @@ impl SharedIndex {
         search(&state.index, decided).map(Some)
     }
 
+    /// What `read` reads of the index as of exactly this change; `None` if it is of another.
+    pub(crate) fn at<T>(&self, change: u64, read: impl FnOnce(&SearchIndex) -> T) -> Option<T> {
+        let state = self.read();
+        (state.change == Some(change)).then(|| read(&state.index))
+    }
+
     /// The turn, for a thread that is about to make a change; `None` if there is no index yet.
     pub(crate) fn turn(&self) -> Option<Turn<'_>> {
         let guard = self.turn.try_lock()?;

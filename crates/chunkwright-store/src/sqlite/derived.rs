@@ -124,6 +124,18 @@ impl SqliteStore {
             .search(Stamp { change, persisted }, update, |index, decided| search(index, decided, &source))
     }
 
+    /// The versions of the documents of chunks, in order, from an index in memory that is of the snapshot `transaction`; none
+    /// if there is no such index.
+    pub(super) fn versions(
+        &self,
+        transaction: &Transaction<'_>,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<i64>>, StoreError> {
+        let change = read::change(transaction, generation)?;
+        Ok(self.index(generation).at(change, |index| index.versions(ids)).unwrap_or_default())
+    }
+
     /// Runs `read` over the columns of a generation, as of the snapshot `transaction` or newer, and the selection of
     /// their passing rows.
     pub(super) fn with_columns<T>(

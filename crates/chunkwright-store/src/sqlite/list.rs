@@ -132,7 +132,9 @@ pub(super) fn by_id(
     page: &mut PageBuilder<'_>,
 ) -> Result<(), StoreError> {
     for (place, version, id) in listed {
-        let Some(chunk) = read::chunks(connection, generation, &[id], recent)?.pop().flatten() else {
+        // The columns may know a later version than the snapshot.
+        let ids = std::iter::once((id, None));
+        let Some(chunk) = read::chunks(connection, generation, ids, recent)?.pop().flatten() else {
             continue;
         };
         let chunk = ListedChunk { record: chunk.record, enabled: chunk.enabled, embedded: chunk.embedded };

@@ -273,21 +273,27 @@ pub(super) fn record(row: &Row<'_>, known: &Stored<'_>, source: &str) -> Result<
     Ok((place.index, record))
 }
 
-/// Chunks by their ids, of one generation; `None` for one that it does not have.
+/// Chunks by their ids, of one generation, and the versions of their documents where those are known; `None` for one that it
+/// does not have.
 pub(super) fn chunks(
     connection: &Connection,
     generation: &Generation,
-    ids: &[ChunkId],
+    ids: impl Iterator<Item = (ChunkId, Option<i64>)>,
     recent: &Recent,
 ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
-    let mut find = connection
-        .prepare_cached("SELECT key, document FROM chunks WHERE generation = ?1 AND chunk_id = ?2")?;
+    let mut find =
+        connection.prepare_cached("SELECT document FROM chunks WHERE generation = ?1 AND chunk_id = ?2")?;
     let mut read = None;
     // Chunks of one document are read together, and its metadata may be longer than all of them.
     let mut infos: HashMap<i64, DocumentInfo> = HashMap::new();
-    let mut chunk = |id: ChunkId| {
-        let found = find.query_row(params![generation.number, id.0], |row| Ok((row.get(0)?, row.get(1)?)));
-        let Some((key, version)) = found.optional()? else { return Ok(None) };
+    let chunk = |(id, version): (ChunkId, Option<i64>)| {
+        let version = match version {
+            Some(version) => version,
+            None => match find.query_row(params![generation.number, id.0], |row| row.get(0)).optional()? {
+                Some(version) => version,
+                None => return Ok(None),
+            },
+        };
         let known = recent.chunk(version, id, || {
             let statement = match &mut read {
                 Some(statement) => statement,
@@ -297,11 +303,11 @@ pub(super) fn chunks(
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => new.insert(info_of(connection, version)?),
             };
-            chunk_row(connection, (generation, info), (key, id), statement, recent)
+            chunk_row(connection, (generation, info), id, statement, recent)
         });
         known.map(Some)
     };
-    ids.iter().map(|id| chunk(*id)).collect()
+    ids.map(chunk).collect()
 }
 
 /// The metadata of a version of a document.
@@ -317,18 +323,18 @@ fn chunk_query() -> String {
     format!(
         "SELECT record, tail, vector IS NOT NULL, enabled, doc_toc, summary, terms, {PLACE}
          FROM chunks JOIN sources ON sources.document = chunks.document
-         WHERE chunks.key = ?1"
+         WHERE chunks.generation = ?1 AND chunks.chunk_id = ?2"
     )
 }
 
 fn chunk_row(
     connection: &Connection,
     (generation, info): (&Generation, &DocumentInfo),
-    (key, id): (i64, ChunkId),
+    id: ChunkId,
     statement: &mut CachedStatement<'_>,
     recent: &Recent,
 ) -> Result<StoredChunk, StoreError> {
-    let mut rows = statement.query([key])?;
+    let mut rows = statement.query(params![generation.number, id.0])?;
     let row = rows.next()?.ok_or_else(|| damaged("a chunk has no source"))?;
     let place = place(row, 7)?;
     let known = Stored::of_document(generation, info).at(&place);
@@ -490,6 +496,7 @@ pub(super) fn passing_of(
     let mut passing = HashSet::new();
     for ids in ids.chunks(READ_AT_ONCE) {
         cancel::check()?;
+        let ids = ids.iter().map(|id| (*id, None));
         let found = chunks(connection, generation, ids, recent)?.into_iter().flatten();
         let found = found.filter(|chunk| filter.passes_record(&chunk.record));
         passing.extend(found.map(|chunk| chunk.record.chunk_id));
