@@ -186,6 +186,8 @@ pub struct Budget {
 pub struct LeftOutHit {
     /// Its rank.
     pub rank: usize,
+    /// The `offset` of a search that begins with it.
+    pub offset: usize,
     /// The collection.
     pub collection: String,
     /// What fetches its lines: `DOC_ID#L10-L80`.

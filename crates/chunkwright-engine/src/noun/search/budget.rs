@@ -41,7 +41,7 @@ impl Text for Hit {
     fn left_out(&self, token_count: usize) -> LeftOutHit {
         let (rank, record) = (self.rank, &self.record);
         let reference = format!("{}#L{}-L{}", record.doc_id, record.start_line, record.end_line);
-        LeftOutHit { rank, collection: self.collection.clone(), reference, token_count }
+        LeftOutHit { rank, offset: rank - 1, collection: self.collection.clone(), reference, token_count }
     }
 }
 
@@ -60,7 +60,8 @@ impl Text for FoundPassage {
 
     fn left_out(&self, token_count: usize) -> LeftOutHit {
         let reference = self.passage.reference.clone();
-        LeftOutHit { rank: self.rank, collection: self.collection.clone(), reference, token_count }
+        let (rank, offset) = (self.rank, self.offset());
+        LeftOutHit { rank, offset, collection: self.collection.clone(), reference, token_count }
     }
 }
 

@@ -79,6 +79,13 @@ pub struct FoundPassage {
     pub found: index::FoundPassage,
 }
 
+impl FoundPassage {
+    /// The `offset` of a search that begins with its best hit.
+    pub fn offset(&self) -> usize {
+        self.found.hits.first().map_or(0, |best| best.rank.saturating_sub(1))
+    }
+}
+
 impl Hit {
     pub(crate) fn new(collection: &str, found: index::Hit) -> Self {
         let metadata = Metadata::new(&found.record, None, &found.doc_toc);

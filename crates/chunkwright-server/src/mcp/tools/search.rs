@@ -110,6 +110,8 @@ struct Page {
     unfinished: Option<IndexState>,
     /// Whether the results probably do not answer.
     is_weak: bool,
+    /// The offsets of results that did not fit, best first.
+    left_out: Vec<usize>,
 }
 
 impl Tool for Search {
@@ -182,7 +184,7 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     let max_tokens = server.options().max_tokens;
     let mut request = call.request(max_tokens)?;
     let offset = request.offset;
-    let page = |is_weak| Page { offset, max_tokens, unfinished: unfinished.clone(), is_weak };
+    let page = Page { offset, max_tokens, unfinished, is_weak: false, left_out: Vec::new() };
     let named = call.collection.as_deref();
     request.all_collections = named.is_none() && scope::means_all(engine)?;
     // In the default collection, the id of a chunk is enough.
@@ -193,8 +195,10 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     let answer = match engine.search(&request) {
         Ok(answer) => answer,
         // A collection that is being indexed for the first time does not exist yet.
-        Err(error) if unfinished.is_some() && named.is_none() && error.code() == Code::UNKNOWN_COLLECTION => {
-            return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false)));
+        Err(error)
+            if page.unfinished.is_some() && named.is_none() && error.code() == Code::UNKNOWN_COLLECTION =>
+        {
+            return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page));
         }
         Err(error) => return Err(error.into()),
     };
@@ -211,26 +215,31 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
             keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);
         }
     }
-    // `status` says of which model the vectors are.
+    let left_out = answer.budget.into_iter().flat_map(|budget| budget.left_out);
+    let left_out: Vec<usize> = left_out.map(|left_out| left_out.offset).collect();
+    // `status` says of which model the vectors are, and where some results are, `next_step` of those that did not fit.
     let is_weak = answer.notices.iter().any(|notice| notice.code == NoticeCode::ProbablyNoAnswer);
-    let worth_saying =
-        |notice: &Notice| !matches!(notice.code, NoticeCode::NoVectors | NoticeCode::ProbablyNoAnswer);
+    let worth_saying = |notice: &Notice| match notice.code {
+        NoticeCode::NoVectors | NoticeCode::ProbablyNoAnswer => false,
+        NoticeCode::OverBudget => results.is_empty(),
+        _ => true,
+    };
     let notice = |notice: Notice| without_flags(&notice.message).into_owned();
     let notices = answer.notices.into_iter().filter(worth_saying).map(notice).collect();
-    Ok(SearchAnswer::new(results, notices, page(is_weak)))
+    Ok(SearchAnswer::new(results, notices, Page { is_weak, left_out, ..page }))
 }
 
 impl SearchAnswer {
     fn new(results: Vec<SearchResult>, notices: Vec<String>, page: Page) -> Self {
-        let next_step = page.next_step(&results, results.len());
+        let next_step = page.next_step(&results, &[]);
         Self { untrusted: UNTRUSTED.to_owned(), results, notices, next_step, page }
     }
 }
 
 impl Page {
-    /// What to do next, when `results` of the `found` ones are in the answer. The text contains only numbers from what
-    /// was found.
-    fn next_step(&self, results: &[SearchResult], found: usize) -> String {
+    /// What to do next, when `results` are in the answer and `dropped`, which follow them, are not. The text contains only
+    /// numbers from what was found.
+    fn next_step(&self, results: &[SearchResult], dropped: &[SearchResult]) -> String {
         let mut said = String::new();
         if let Some(state) = &self.unfinished {
             let _ = match state {
@@ -238,22 +247,25 @@ impl Page {
                 state => write!(said, "The index is not complete ({state}): search again later for more. "),
             };
         }
-        if found == 0 && self.offset > 0 {
+        let left_out = self.left_out.iter().copied().chain(dropped.iter().map(|result| result.offset));
+        let count = left_out.clone().count();
+        if results.is_empty() && count == 0 && self.offset > 0 {
             said.push_str("There are no more results.");
             return said;
         }
-        if found == 0 {
+        if results.is_empty() && count == 0 {
             said.push_str("Nothing was found: search with other words; `status` lists the collections, `outline` their documents.");
             return said;
         }
         if self.is_weak {
             said.push_str("Probably no answer here: search once more with other words, and say so if nothing better is found. ");
         }
-        if results.len() < found {
-            let (left_out, next) = (found - results.len(), self.offset + results.len());
+        if let Some(next) = left_out.min() {
+            // One that is too large for any answer is passed over.
+            let next = next.max(self.offset + 1);
             let _ = write!(
                 said,
-                "{left_out} more did not fit into {} tokens: search again with \"offset\": {next}.",
+                "{count} more did not fit into {} tokens: search again with \"offset\": {next}.",
                 self.max_tokens
             );
         }
@@ -296,7 +308,8 @@ impl Answer for SearchAnswer {
                 full.text = None;
             }
         }
-        reduced.next_step = self.page.next_step(&reduced.results, found);
+        let (shown, dropped) = self.results.split_at(reduced.results.len());
+        reduced.next_step = self.page.next_step(shown, dropped);
         reduced
     }
 

@@ -149,6 +149,40 @@ async fn of_many_hits_the_first_are_whole_and_the_last_are_dropped() {
 }
 
 #[tokio::test]
+async fn passages_that_do_not_fit_follow_where_the_answer_says() {
+    let index = examples();
+    let client = index.client_of(McpOptions { max_tokens: 1_500, ..McpOptions::default() });
+    let asked = |query| ["parent", "merge", "1"].map(|with| (query, with));
+    let mut followed = 0;
+    for (query, with) in QUESTIONS.iter().flat_map(asked) {
+        let all = SearchRequest { top_k: 20, min_relevance: Some(0.0), ..SearchRequest::new(*query) };
+        let Found::Hits { hits } = index.engine.search(&all).unwrap().found else { panic!("hits") };
+        let (mut offset, mut read) = (0, Vec::new());
+        while offset < 20 {
+            let call = json!({ "query": query, "limit": 20 - offset, "offset": offset, "min_relevance": 0, "expand": with });
+            let answer = client.answer("search", call).await;
+            read.extend(answer["results"].as_array().unwrap().clone());
+            assert!(!answer.to_string().contains("left out"), "{answer}");
+            let Some((_, next)) = answer["next_step"].as_str().unwrap_or_default().split_once("\"offset\": ")
+            else {
+                break;
+            };
+            let next = next.trim_end_matches('.').parse().unwrap();
+            assert!(next > offset, "{answer}");
+            (offset, followed) = (next, followed + 1);
+        }
+        for hit in hits {
+            let text = hit.record.shown();
+            let is_there = |result: &Value| {
+                result["doc_id"] == *hit.record.doc_id && result["content"].as_str().unwrap().contains(text)
+            };
+            assert!(read.iter().any(is_there), "{query} {with}: {text}");
+        }
+    }
+    assert!(followed > QUESTIONS.len(), "{followed}");
+}
+
+#[tokio::test]
 async fn a_hit_that_is_larger_than_an_answer_is_shortened_and_not_lost() {
     let line = "harbour ".repeat(3_000);
     let index = Index::new(&[("table.csv", &format!("name,text\na,\"{line}\"\n"))]);

@@ -55,6 +55,9 @@ pub(in crate::mcp::tools) struct SearchResult {
     pub(in crate::mcp::tools) full: Option<Full>,
     #[serde(skip)]
     language: Option<String>,
+    /// The `offset` of a search that begins with it.
+    #[serde(skip)]
+    pub(super) offset: usize,
 }
 
 /// What else is known of a result.
@@ -173,11 +176,13 @@ impl SearchResult {
             related: related.map(documents_of).unwrap_or_default(),
             full: Some(full),
             language: record.language,
+            offset: found.rank - 1,
             ..Self::placed(&collection, chunk_id, usual)
         }
     }
 
     pub(super) fn of_passage(passage: FoundPassage, usual: &str) -> Option<Self> {
+        let offset = passage.offset();
         let FoundPassage { collection, found } = passage;
         let best = found.hits.first()?;
         let chunk_id = best.chunk_id.to_string();
@@ -201,6 +206,7 @@ impl SearchResult {
             end_line: passage.end_line,
             content: passage.text,
             full: Some(full),
+            offset,
             ..Self::placed(&collection, chunk_id, usual)
         })
     }
@@ -223,6 +229,7 @@ impl SearchResult {
             related: Vec::new(),
             full: None,
             language: None,
+            offset: 0,
         }
     }
 
