@@ -18,7 +18,11 @@ async function chunk(page, width, number) {
 
 /** Pages: where they are, and what is done before the picture is taken. */
 const PAGES = [
-  { name: "collections", path: "/", until: (page) => page.getByRole("link", { name: "examples" }).waitFor() },
+  {
+    name: "collections",
+    path: "/",
+    until: (page) => page.getByRole("link", { name: "examples", exact: true }).waitFor(),
+  },
   {
     name: "collection",
     path: "/c/examples?from=128&to=191",
@@ -127,7 +131,7 @@ const PAGES = [
     name: "commands",
     path: "/",
     until: async (page) => {
-      await page.getByRole("link", { name: "examples" }).waitFor();
+      await page.getByRole("link", { name: "examples", exact: true }).waitFor();
       await page.keyboard.press("Control+k");
       await page.getByRole("option").first().waitFor();
     },
