@@ -259,6 +259,10 @@ mod tests {
             value,
             json!({"query": "a", "top_k": 5, "offset": 6_402_373_705_728_000_u64, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9}})
         );
+        // As it is written, not as the nearest quarter.
+        let mut value = serde_json::from_str(r#"{"query": "a", "offset": 2251799813685247.0}"#).unwrap();
+        assert_eq!(check_shape::<SearchRequest>(&mut value), Ok(true));
+        assert_eq!(value["offset"], 2_251_799_813_685_247_u64);
     }
 
     #[test]
