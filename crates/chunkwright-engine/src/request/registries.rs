@@ -26,7 +26,7 @@ pub struct RegistriesAnswer {
     pub writers: Vec<RegistryEntry>,
     /// Where collections can be stored.
     pub stores: Vec<RegistryEntry>,
-    /// Models that can be installed, and whether they are.
+    /// Models that can be installed, and whether they are, by the sizes of their files.
     pub models: Vec<ModelEntry>,
 }
 
