@@ -39,9 +39,9 @@ impl Text for Hit {
     }
 
     fn left_out(&self, token_count: usize) -> LeftOutHit {
-        let (rank, record) = (self.rank, &self.record);
+        let (rank, offset, record) = (self.rank, self.offset(), &self.record);
         let reference = format!("{}#L{}-L{}", record.doc_id, record.start_line, record.end_line);
-        LeftOutHit { rank, offset: rank - 1, collection: self.collection.clone(), reference, token_count }
+        LeftOutHit { rank, offset, collection: self.collection.clone(), reference, token_count }
     }
 }
 

@@ -87,6 +87,11 @@ impl FoundPassage {
 }
 
 impl Hit {
+    /// The `offset` of a search that begins with it.
+    pub fn offset(&self) -> usize {
+        self.found.rank.saturating_sub(1)
+    }
+
     pub(crate) fn new(collection: &str, found: index::Hit) -> Self {
         let metadata = Metadata::new(&found.record, None, &found.doc_toc);
         let content_preview = preview(found.record.shown());

@@ -125,6 +125,7 @@ pub(in crate::mcp::tools) fn keep_outlines(
 
 impl SearchResult {
     pub(super) fn of_hit(hit: Hit, usual: &str) -> Self {
+        let offset = hit.offset();
         let Hit {
             collection,
             joined_id,
@@ -176,7 +177,7 @@ impl SearchResult {
             related: related.map(documents_of).unwrap_or_default(),
             full: Some(full),
             language: record.language,
-            offset: found.rank - 1,
+            offset,
             ..Self::placed(&collection, chunk_id, usual)
         }
     }
