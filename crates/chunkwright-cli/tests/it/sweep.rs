@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
 use chunkwright_index::{Access, DocumentStore, GenerationStore, SqliteStore, Store, StoreError};
 
@@ -233,19 +234,30 @@ fn fail(mut scenarios: Vec<Scenario>, coarse: usize) {
             }
         }
     }
-    let mut seen = BTreeMap::new();
+    let mut blows: Vec<Vec<String>> = vec![Vec::new(); scenarios.len()];
     for (nth, ((call, error, until), places)) in kinds.iter().enumerate() {
         // Not the same place of each.
         let first = 7 * nth % one_in(coarse).min(places.len());
         for (scenario, at) in places.iter().skip(first).step_by(one_in(coarse)) {
-            let (scenario, blow) = (&scenarios[*scenario], format!("{call}:error={error}:when={at}{until}"));
-            // An error may keep later calls from being made, but not this one.
-            let found =
-                scenario.strike(&blow).unwrap_or_else(|| panic!("{} {blow} did not strike", scenario.name));
-            *seen.entry((scenario.name, found)).or_insert(0) += 1;
+            blows[*scenario].push(format!("{call}:error={error}:when={at}{until}"));
         }
     }
-    println!("{} kinds of errors: {seen:?}", kinds.len());
+    let strike = |scenario: &Scenario, blow: &String| {
+        // An error may keep later calls from being made, but not this one.
+        scenario.strike(blow).unwrap_or_else(|| panic!("{} {blow} did not strike", scenario.name))
+    };
+    // Beside each other: most of the time, the program waits for what it is refused.
+    thread::scope(|scope| {
+        for (scenario, blows) in scenarios.iter().zip(&blows) {
+            scope.spawn(move || {
+                let mut seen = BTreeMap::new();
+                for blow in blows {
+                    *seen.entry(strike(scenario, blow)).or_insert(0) += 1;
+                }
+                println!("{}: {} errors, {seen:?}", scenario.name, blows.len());
+            });
+        }
+    });
 }
 
 const INDEX: &[&str] = &["index", "docs", "--embedder", "ours"];
