@@ -124,8 +124,8 @@ impl SqliteStore {
             .search(Stamp { change, persisted }, update, |index, decided| search(index, decided, &source))
     }
 
-    /// The versions of the documents of chunks, in order, from an index in memory that is of the snapshot `transaction`; none
-    /// if there is no such index.
+    /// The versions of the documents of chunks, in order, if the index in memory reflects the snapshot `transaction`; otherwise
+    /// an empty list.
     pub(super) fn versions(
         &self,
         transaction: &Transaction<'_>,

@@ -106,7 +106,6 @@ pub(super) struct SearchAnswer {
 #[derive(Clone, Debug, Default)]
 struct Page {
     offset: usize,
-    max_tokens: usize,
     unfinished: Option<IndexState>,
     /// Whether the results probably do not answer.
     is_weak: bool,
@@ -184,7 +183,7 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     let max_tokens = server.options().max_tokens;
     let mut request = call.request(max_tokens)?;
     let offset = request.offset;
-    let page = Page { offset, max_tokens, unfinished, is_weak: false, left_out: Vec::new() };
+    let page = Page { offset, unfinished, is_weak: false, left_out: Vec::new() };
     let named = call.collection.as_deref();
     request.all_collections = named.is_none() && scope::means_all(engine)?;
     // In the default collection, the id of a chunk is enough.
@@ -217,11 +216,11 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     }
     let left_out = answer.budget.into_iter().flat_map(|budget| budget.left_out);
     let left_out: Vec<usize> = left_out.map(|left_out| left_out.offset).collect();
-    // `status` says of which model the vectors are, and where some results are, `next_step` of those that did not fit.
+    // `status` names the model of the vectors; `next_step` leads to what did not fit, but for one that it passes over.
     let is_weak = answer.notices.iter().any(|notice| notice.code == NoticeCode::ProbablyNoAnswer);
     let worth_saying = |notice: &Notice| match notice.code {
         NoticeCode::NoVectors | NoticeCode::ProbablyNoAnswer => false,
-        NoticeCode::OverBudget => results.is_empty(),
+        NoticeCode::OverBudget => left_out.contains(&offset),
         _ => true,
     };
     let notice = |notice: Notice| without_flags(&notice.message).into_owned();
@@ -260,14 +259,12 @@ impl Page {
         if self.is_weak {
             said.push_str("Probably no answer here: search once more with other words, and say so if nothing better is found. ");
         }
-        if let Some(next) = left_out.min() {
-            // One that is too large for any answer is passed over.
+        if results.is_empty() {
+            said.push_str("Search again with more \"max_tokens\", or `fetch` the lines of the best.");
+        } else if let Some(next) = left_out.min() {
+            // The best may be too large for any answer.
             let next = next.max(self.offset + 1);
-            let _ = write!(
-                said,
-                "{count} more did not fit into {} tokens: search again with \"offset\": {next}.",
-                self.max_tokens
-            );
+            let _ = write!(said, "{count} more did not fit: search again with \"offset\": {next}.");
         }
         said.truncate(said.trim_end().len());
         said

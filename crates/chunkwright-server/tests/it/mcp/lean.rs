@@ -183,6 +183,32 @@ async fn passages_that_do_not_fit_follow_where_the_answer_says() {
 }
 
 #[tokio::test]
+async fn a_best_passage_over_the_limit_is_named_and_passed_over() {
+    let index = examples();
+    let client = index.client();
+    for query in QUESTIONS {
+        let call = json!({ "query": query, "limit": 6, "min_relevance": 0, "expand": "parent" });
+        let asked = |most: usize| {
+            let mut call = call.clone();
+            call["max_tokens"] = json!(most);
+            client.answer("search", call)
+        };
+        // None fits: another page would not help.
+        let answer = asked(1).await;
+        let said = answer["next_step"].as_str().unwrap();
+        assert!(said.contains("max_tokens") && !said.contains("offset"), "{answer}");
+        assert!(answer["notices"].to_string().contains("found "), "{answer}");
+        // Wherever some fit, the best is there or named.
+        for most in (100..1_000).step_by(100) {
+            let (whole, answer) = (client.answer("search", call.clone()).await, asked(most).await);
+            let best = &whole["results"][0]["id"];
+            let is_there = answer["results"].as_array().unwrap().iter().any(|result| result["id"] == *best);
+            assert!(is_there || answer["notices"].to_string().contains("the best of them is"), "{answer}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_hit_that_is_larger_than_an_answer_is_shortened_and_not_lost() {
     let line = "harbour ".repeat(3_000);
     let index = Index::new(&[("table.csv", &format!("name,text\na,\"{line}\"\n"))]);
