@@ -3,6 +3,7 @@
 use std::slice;
 
 use chunkwright::{ChunkId, Record};
+use chunkwright_models::text_hash;
 
 use crate::bm25::TermId;
 use crate::cache::Cache;
@@ -13,6 +14,7 @@ use crate::documents::{DocumentsBehind, ListedDocuments};
 use crate::error::{StoreError, unknown_collection};
 use crate::filter::Filter;
 use crate::generation::{Collection, Generation, GenerationSpec};
+use crate::index::dot;
 use crate::list::{ChunkPage, ListRequest};
 use crate::name::parse_name;
 use crate::overlay::{Overlay, Overlays};
@@ -52,6 +54,22 @@ pub trait Store: GenerationStore + DocumentStore + ChunkStore + OverlayStore {
 
     /// The cache of vectors and notes.
     fn cache(&self) -> &dyn Cache;
+
+    /// The dot products of `query` and the vectors of chunks that were read, in order; `None` for one without a vector.
+    /// By the vectors of their texts in the cache, unless the store has those of the chunks nearer.
+    fn products(
+        &self,
+        generation: &Generation,
+        query: &[f32],
+        chunks: &[&Record],
+    ) -> Result<Vec<Option<f64>>, StoreError> {
+        let Some(model) = generation.spec.model.as_ref().filter(|_| !chunks.is_empty()) else {
+            return Ok(vec![None; chunks.len()]);
+        };
+        let hashes: Vec<_> = chunks.iter().map(|record| text_hash(&record.text)).collect();
+        let known = self.cache().vectors(&model.name, &hashes)?;
+        Ok(known.into_iter().map(|vector| Some(f64::from(dot(query, &vector?.dense)))).collect())
+    }
 
     /// Checks what is stored, by the storage engine's own checks and by [`verify`](crate::verify): documents, records,
     /// texts, vectors and manual changes.

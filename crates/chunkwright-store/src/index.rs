@@ -401,14 +401,26 @@ impl SearchIndex {
         disk: &dyn Disk,
     ) -> Result<Vec<Scored>, StoreError> {
         cancel::check()?;
-        let version = |row: usize| self.documents[self.rows[row].document as usize].version;
-        self.dense.search(
-            query,
-            &passing.wide(self.rows.len()),
-            limit,
-            disk,
-            (|row: usize| self.rows[row].id, version),
-        )
+        let id = |row: usize| self.rows[row].id;
+        self.dense.search(query, &passing.wide(self.rows.len()), limit, disk, (id, |row| self.version(row)))
+    }
+
+    /// The dot products of `query` and the vectors of chunks, in order; `None` for one that is not here or has none.
+    pub(super) fn products(
+        &self,
+        query: &[f32],
+        ids: &[ChunkId],
+        disk: &dyn Disk,
+    ) -> Result<Vec<Option<f64>>, StoreError> {
+        let rows: Vec<Option<usize>> = self.rows_of(ids).collect();
+        let here = rows.iter().flatten().copied();
+        let products: HashMap<_, _> = self.dense.products(query, here, disk, |row| self.version(row))?;
+        Ok(rows.into_iter().map(|row| products.get(&row?).copied()).collect())
+    }
+
+    /// The version of a row's document.
+    fn version(&self, row: usize) -> i64 {
+        self.documents[self.rows[row].document as usize].version
     }
 
     /// The `limit` rows with the greatest dot product with the sparse vector `query`, of those that have a token

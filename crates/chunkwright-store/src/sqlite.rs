@@ -607,6 +607,19 @@ impl Store for SqliteStore {
         self
     }
 
+    fn products(
+        &self,
+        generation: &Generation,
+        query: &[f32],
+        chunks: &[&Record],
+    ) -> Result<Vec<Option<f64>>, StoreError> {
+        if generation.spec.model.is_none() || chunks.is_empty() {
+            return Ok(vec![None; chunks.len()]);
+        }
+        let ids: Vec<_> = chunks.iter().map(|record| record.chunk_id).collect();
+        self.search(generation, &Filter::default(), |index, _, disk| index.products(query, &ids, disk))
+    }
+
     fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {
         self.read(|transaction| check::check(transaction, collection))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use chunkwright::ChunkId;
+use chunkwright::{ChunkId, Record};
 
 use super::rank::Asked;
 use super::relevance::{Calibration, LEXICAL, QueryWords};
@@ -47,8 +47,7 @@ impl<'a> Judge<'a> {
         self.least
     }
 
-    /// The relevance of chunks. If a chunk is not a candidate of the dense stage, its cosine is computed from its
-    /// vector in the cache.
+    /// The relevance of chunks. If a chunk is not a candidate of the dense stage, its cosine is computed from its vector.
     pub(super) fn relevance(&self, chunks: &[&StoredChunk]) -> Result<Vec<Option<f64>>, StoreError> {
         let Some(scale) = &self.scale else { return Ok(vec![None; chunks.len()]) };
         let known = |chunk: &StoredChunk| self.dense.get(&chunk.record.chunk_id).map(|stage| stage.score);
@@ -56,12 +55,9 @@ impl<'a> Judge<'a> {
         if scale.reads_cosine() {
             let is_unknown = |at: &usize| cosines[*at].is_none() && chunks[*at].embedded;
             let unknown: Vec<usize> = (0..chunks.len()).filter(is_unknown).collect();
-            let texts: Vec<&str> = unknown.iter().map(|at| &*chunks[*at].record.text).collect();
-            for (at, cosine) in
-                unknown.iter().zip(self.asked.cosines_of(self.store, self.generation, &texts)?)
-            {
-                cosines[*at] = cosine;
-            }
+            let records: Vec<&Record> = unknown.iter().map(|at| &chunks[*at].record).collect();
+            let found = self.asked.cosines_of(self.store, self.generation, &records)?;
+            unknown.into_iter().zip(found).for_each(|(at, cosine)| cosines[at] = cosine);
         }
         Ok(cosines.into_iter().zip(chunks).map(|(cosine, chunk)| scale.relevance(cosine, chunk)).collect())
     }

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use chunkwright::ChunkId;
+use chunkwright::{ChunkId, Record};
 use chunkwright_models::late::Tokens;
-use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
+use chunkwright_models::{EmbedError, Embedder, Embedding};
 
 use super::late::Late;
 use super::names::{MOST_READ, Names};
@@ -284,24 +284,17 @@ impl Asked<'_> {
         all.filter(|term| terms.has(term_id(term))).cloned().collect()
     }
 
-    /// The dot product of the query's vector and that of each text; `None` if the cache lacks a vector.
+    /// The dot product of the query's vector and that of each chunk; `None` for one without a vector.
     pub(super) fn cosines_of(
         &self,
         store: &dyn Store,
         generation: &Generation,
-        texts: &[&str],
+        chunks: &[&Record],
     ) -> Result<Vec<Option<f64>>, StoreError> {
-        let (Some((query, _)), Some(model), false) =
-            (&self.vectors, &generation.spec.model, texts.is_empty())
-        else {
-            return Ok(vec![None; texts.len()]);
-        };
-        let hashes: Vec<_> = texts.iter().map(|text| text_hash(text)).collect();
-        let known = store.cache().vectors(&model.name, &hashes)?;
-        let cosine = |vector: &[f32]| {
-            query.vector.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
-        };
-        Ok(known.into_iter().map(|vector| vector.map(|vector| cosine(&vector.dense))).collect())
+        match &self.vectors {
+            Some((query, _)) => store.products(generation, &query.vector, chunks),
+            None => Ok(vec![None; chunks.len()]),
+        }
     }
 
     /// Runs the stages over the present chunks.

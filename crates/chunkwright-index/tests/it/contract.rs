@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chunkwright::parse::Text;
-use chunkwright::{ChunkId, Document, RecordContext};
+use chunkwright::{ChunkId, Document, Record, RecordContext};
 use chunkwright_index::analysis::terms;
 use chunkwright_index::bm25::{alike, query_ids};
 use chunkwright_index::{
@@ -329,6 +329,11 @@ fn dense_search_is_exact_and_ordered() {
         assert_eq!(texts(&*store, &hits[..1]), ["East."]);
         assert!(hits[1].id < hits[2].id);
         assert_eq!(store.dense(&g(&*store), &[0.5, 1.0, 0.0], &Filter::default(), 2).unwrap(), hits[..2]);
+        // Of chunks that were read, in any order.
+        let records = ["d.txt", "c.txt", "b.txt"].map(|doc_id| store.records(&g(&*store), doc_id).unwrap());
+        let records: Vec<&Record> = records.iter().flatten().collect();
+        let products = store.products(&g(&*store), &[0.5, 1.0, 0.0], &records).unwrap();
+        assert_eq!(products, [None, Some(0.5), Some(hits[0].score)]);
         let only = Filter::parse("doc_id~c.*").unwrap();
         assert_eq!(
             texts(&*store, &store.dense(&g(&*store), &[0.5, 1.0, 0.0], &only, 9).unwrap()),

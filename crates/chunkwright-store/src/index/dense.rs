@@ -7,6 +7,7 @@
 //! are read.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use chunkwright::ChunkId;
 use multiversion::multiversion;
@@ -22,8 +23,8 @@ use crate::scored::Scored;
 
 /// Rows whose vectors one thread compares before a second thread pays off: about half a millisecond.
 const COMPARED: usize = 4_096;
-/// Rows whose sketches one thread compares before a second one does.
-const LOOKED_AT: usize = 131_072;
+/// Rows whose sketches one thread compares before a second one does: about half a millisecond.
+const LOOKED_AT: usize = 524_288;
 
 /// From this number of rows on, sketches are read first.
 pub(crate) const MANY: usize = 5_000;
@@ -38,9 +39,9 @@ const EXACT_PER_RESULT: usize = 10;
 const LEAST_EXACT: usize = 1_000;
 const ROWS_PER_EXACT: usize = 100;
 
-/// Vectors on disk are read from the best estimate on, so many at once beside two for each wanted result, until the next
-/// one is this many standard deviations of the estimates' errors below what is wanted.
-const READ_AT_ONCE: usize = 128;
+/// Vectors are compared from the best estimate on, so many at once beside two for each wanted result, until the next one
+/// is this many standard deviations of the estimates' errors below what is wanted.
+const AT_ONCE: usize = 128;
 const DEVIATIONS: f64 = 4.5;
 
 /// The vectors of rows.
@@ -204,30 +205,30 @@ impl Dense {
         let passes = |row: usize| self.has.has(row) && passing.has(row);
         let rows = self.rows();
         let wanted = limit.saturating_mul(EXACT_PER_RESULT).max(LEAST_EXACT).max(rows / ROWS_PER_EXACT);
-        let best = if self.sketched() < rows || rows <= wanted {
-            (0..rows).filter(|row| passes(*row)).map(|row| (f32::INFINITY, row as u32)).collect()
+        let scored = if self.sketched() < rows || rows <= wanted {
+            let all = (0..rows).filter(|row| passes(*row)).map(|row| (f32::INFINITY, row as u32)).collect();
+            self.compared(query, all, (limit, rows), disk, version)?
         } else {
-            self.estimated(query, &passes, wanted)
+            let at_once = limit.saturating_mul(2).saturating_add(AT_ONCE);
+            self.compared(query, self.estimated(query, &passes, wanted), (limit, at_once), disk, version)?
         };
-        let whole = self.whole.vectors();
-        let vector = |row: usize| match self.first_held {
-            0 => Some(&self.held[row * self.dimension..][..self.dimension]),
-            _ => whole.get(row),
-        };
-        let (here, on_disk): (Vec<_>, Vec<_>) =
-            best.into_iter().partition(|(_, row)| vector(*row as usize).is_some());
-        let exact = |row: usize| {
-            let score = vector(row).map_or(f32::NEG_INFINITY, |vector| dot(query, vector));
-            Scored { id: id(row), score: f64::from(score) }
-        };
-        let compared = stretches(here.len(), COMPARED, |some| {
-            top(here[some].iter().map(|(_, row)| exact(*row as usize)).collect(), limit)
-        });
-        let mut compared = compared.concat();
-        if !on_disk.is_empty() {
-            compared.extend(self.read_best(query, on_disk, limit, disk, (&id, version))?);
-        }
-        Ok(top(compared, limit))
+        let hit = |(score, row): (f32, u32)| Scored { id: id(row as usize), score: f64::from(score) };
+        Ok(top(scored.into_iter().map(hit).collect(), limit))
+    }
+
+    /// The products of `query` and the vectors of some rows, by row; without those that have no vector.
+    pub(super) fn products(
+        &self,
+        query: &[f32],
+        rows: impl Iterator<Item = usize>,
+        disk: &dyn Disk,
+        version: impl Fn(usize) -> i64,
+    ) -> Result<HashMap<usize, f64>, StoreError> {
+        let rows: Vec<_> =
+            rows.filter(|row| self.has.has(*row)).map(|row| (f32::INFINITY, row as u32)).collect();
+        let all = rows.len();
+        let products = self.compared(query, rows, (all, all), disk, version)?;
+        Ok(products.into_iter().map(|(product, row)| (row as usize, f64::from(product))).collect())
     }
 
     /// The passing rows with the `wanted` greatest estimates, unordered.
@@ -252,46 +253,57 @@ impl Dense {
         best
     }
 
-    /// The best of some rows with their estimates, by vectors that are read. The greatest estimates come first, and the
-    /// others only as far as their errors, as they were seen, may hide what is wanted.
-    fn read_best(
+    /// The products of the best `limit` of some rows, and of others, unordered. The greatest estimates come first, so many
+    /// at once, and the others only as far as their errors, as they were seen, may hide what is wanted.
+    fn compared(
         &self,
         query: &[f32],
         mut estimates: Vec<(f32, u32)>,
-        limit: usize,
+        (limit, at_once): (usize, usize),
         disk: &dyn Disk,
-        (id, version): (impl Fn(usize) -> ChunkId, impl Fn(usize) -> i64),
-    ) -> Result<Vec<Scored>, StoreError> {
+        version: impl Fn(usize) -> i64,
+    ) -> Result<Vec<(f32, u32)>, StoreError> {
         let keys = self.keys.as_deref().unwrap_or_default();
-        let mut scored: Vec<(f32, u32)> = Vec::with_capacity(estimates.len());
-        let mut errors = Errors::default();
-        let some = limit.saturating_mul(2).saturating_add(READ_AT_ONCE);
+        let whole = self.whole.vectors();
+        let vector = |row: u32| match self.first_held {
+            0 => Some(&self.held[row as usize * self.dimension..][..self.dimension]),
+            _ => whole.get(row as usize),
+        };
+        let mut scored: Vec<(f32, u32)> = Vec::with_capacity(at_once.min(estimates.len()));
+        let (mut errors, mut read) = (Errors::default(), 0);
         while !estimates.is_empty() {
-            separate(&mut estimates, some);
-            let later = estimates.split_off(some.min(estimates.len()));
-            // In the order of keys, neighbours are read together.
-            estimates.sort_unstable_by_key(|(_, row)| keys[*row as usize]);
-            let vectors: Vec<_> = estimates
-                .iter()
-                .map(|(_, row)| DiskVector { key: keys[*row as usize], version: version(*row as usize) })
-                .collect();
-            disk.vectors(&vectors, &mut |at, vector| {
-                let (estimate, row) = estimates[at];
-                let score = dot(query, vector);
+            separate(&mut estimates, at_once);
+            let later = estimates.split_off(at_once.min(estimates.len()));
+            let (here, mut on_disk): (Vec<_>, Vec<_>) =
+                estimates.into_iter().partition(|(_, row)| vector(*row).is_some());
+            let products = stretches(here.len(), COMPARED, |some| {
+                let product = |(_, row): &(f32, u32)| vector(*row).map_or(0.0, |vector| dot(query, vector));
+                here[some].iter().map(product).collect::<Vec<_>>()
+            });
+            let mut add = |(estimate, row): (f32, u32), score: f32| {
                 errors.add(f64::from(score - estimate));
                 scored.push((score, row));
-            })?;
+            };
+            here.iter().zip(products.concat()).for_each(|(it, score)| add(*it, score));
+            // In the order of keys, neighbours are read together.
+            on_disk.sort_unstable_by_key(|(_, row)| keys[*row as usize]);
+            let wanted = on_disk.iter().map(|(_, row)| *row as usize);
+            let wanted: Vec<_> =
+                wanted.map(|row| DiskVector { key: keys[row], version: version(row) }).collect();
+            disk.vectors(&wanted, &mut |at, vector| add(on_disk[at], dot(query, vector)))?;
+            read += on_disk.len();
             separate(&mut scored, limit);
-            let wanted = scored.iter().take(limit).map(|(score, _)| *score).fold(f32::INFINITY, f32::min);
+            let least = scored.iter().take(limit).map(|(score, _)| *score).fold(f32::INFINITY, f32::min);
             let next = later.iter().map(|(estimate, _)| *estimate).fold(f32::NEG_INFINITY, f32::max);
-            if scored.len() >= limit && f64::from(next) + errors.most() < f64::from(wanted) {
+            if scored.len() >= limit && f64::from(next) + errors.most() < f64::from(least) {
                 break;
             }
             estimates = later;
         }
-        self.whole.count(scored.len(), (keys, self.dimension), disk)?;
-        let hit = |(score, row): (f32, u32)| Scored { id: id(row as usize), score: f64::from(score) };
-        Ok(top(scored.into_iter().map(hit).collect(), limit))
+        if read > 0 {
+            self.whole.count(read, (keys, self.dimension), disk)?;
+        }
+        Ok(scored)
     }
 
     /// The persistent form of all rows: keys, and sketches around one mean. There are at most [`STRETCH`] rows, or a

@@ -5,7 +5,7 @@
 use chunkwright::ChunkId;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Row, SearchIndex};
+use super::SearchIndex;
 use crate::document::{DocumentKind, Origin};
 
 /// Most unknown rows, beside a share of the known ones, that are looked at one by one before the keys of all are made again.
@@ -56,7 +56,8 @@ impl SearchIndex {
 
     /// The documents of chunks, in order; `None` for an id that is not here.
     pub fn origins(&self, ids: &[ChunkId]) -> Vec<Option<Origin>> {
-        let origin = |row: &Row| {
+        let origin = |row: usize| {
+            let row = &self.rows[row];
             let facts = &self.facts[row.facts as usize];
             let kind = DocumentKind::of_chunk(facts.language.as_deref(), &facts.content_type);
             Origin { doc_id: self.documents[row.document as usize].doc_id.clone(), kind }
@@ -66,17 +67,17 @@ impl SearchIndex {
 
     /// The versions of the documents of chunks, in order; `None` for an id that is not here.
     pub(crate) fn versions(&self, ids: &[ChunkId]) -> Vec<Option<i64>> {
-        self.rows_of(ids).map(|row| row.map(|row| self.documents[row.document as usize].version)).collect()
+        self.rows_of(ids).map(|row| row.map(|row| self.version(row))).collect()
     }
 
     /// The live rows of chunks.
-    fn rows_of<'a>(&'a self, ids: &'a [ChunkId]) -> impl Iterator<Item = Option<&'a Row>> {
+    pub(super) fn rows_of<'a>(&'a self, ids: &'a [ChunkId]) -> impl Iterator<Item = Option<usize>> {
         let rows = self.rows.len();
         let by_id = || Keyed::of(self.rows.iter().zip(0..).map(|(row, at)| (start(row.id), at)), rows);
         let keyed = self.ids.get_or_init(by_id);
         ids.iter().map(move |id| {
             let is_here = |row: &usize| self.rows[*row].id == *id && self.live_rows.has(*row);
-            Some(&self.rows[keyed.having(start(*id), rows).find(is_here)?])
+            keyed.having(start(*id), rows).find(is_here)
         })
     }
 }

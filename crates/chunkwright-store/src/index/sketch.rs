@@ -13,8 +13,9 @@ use super::stretches::stretches;
 
 /// Number of rows whose words are interleaved.
 const LANES: usize = 8;
-/// Rows whose sums are computed at once.
+/// Rows whose sums are computed at once, and those of them that are compared with the best at once.
 const RUN: usize = 512;
+const GROUP: usize = 16;
 /// Sketches that one thread makes before a second thread pays off.
 const MADE: usize = 8_192;
 /// Bits per quantized component of a query.
@@ -27,15 +28,10 @@ pub(super) struct Sketches {
     mean: Vec<f32>,
     /// The words of sketches, block by block, one lane per row.
     words: Vec<[u64; LANES]>,
-    rows: Vec<Row>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    /// The factor of the sum by signs.
-    factor: f32,
-    /// Number of bits that are set.
-    ones: f32,
+    /// For each row, the factor of the sum by signs.
+    factors: Vec<f32>,
+    /// For each row, the number of bits that are set.
+    ones: Vec<f32>,
 }
 
 /// A query, quantized for comparison with sketches.
@@ -80,12 +76,12 @@ impl Best {
 impl Sketches {
     /// No sketches yet, of rows whose mean is this.
     pub(super) fn around(mean: Vec<f32>) -> Self {
-        Self { mean, words: Vec::new(), rows: Vec::new() }
+        Self { mean, words: Vec::new(), factors: Vec::new(), ones: Vec::new() }
     }
 
     /// Number of rows that have a sketch.
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.factors.len()
     }
 
     pub(super) fn mean(&self) -> &[f32] {
@@ -99,23 +95,29 @@ impl Sketches {
             let vectors = vectors[rows.start * dimension..rows.end * dimension].chunks_exact(dimension);
             vectors.map(|vector| sketch(vector, &self.mean)).collect::<Vec<_>>()
         });
-        for (row, words) in sketches.into_iter().flatten() {
-            self.push(row, words.into_iter());
+        for (factor, words) in sketches.into_iter().flatten() {
+            self.push(factor, words.into_iter());
         }
     }
 
-    fn push(&mut self, row: Row, words: impl ExactSizeIterator<Item = u64>) {
+    fn push(&mut self, factor: f32, words: impl ExactSizeIterator<Item = u64>) {
         let (block, lane) = (self.len() / LANES * words.len(), self.len() % LANES);
         if lane == 0 {
             self.words.resize(block + words.len(), [0; LANES]);
         }
-        self.words[block..].iter_mut().zip(words).for_each(|(lanes, word)| lanes[lane] = word);
-        self.rows.push(row);
+        let mut ones = 0;
+        for (lanes, word) in self.words[block..].iter_mut().zip(words) {
+            lanes[lane] = word;
+            ones += word.count_ones();
+        }
+        self.factors.push(factor);
+        self.ones.push(ones as f32);
     }
 
     /// Drops all but the first rows.
     pub(super) fn truncate(&mut self, rows: usize) {
-        self.rows.truncate(rows);
+        self.factors.truncate(rows);
+        self.ones.truncate(rows);
         self.words.truncate(rows.div_ceil(LANES) * self.width());
     }
 
@@ -129,7 +131,7 @@ impl Sketches {
         let mut only = Self::around(self.mean.clone());
         for row in rows {
             let block = &self.words[row / LANES * self.width()..][..self.width()];
-            only.push(self.rows[row], block.iter().map(|lanes| lanes[row % LANES]));
+            only.push(self.factors[row], block.iter().map(|lanes| lanes[row % LANES]));
         }
         only
     }
@@ -150,15 +152,19 @@ impl Sketches {
             if !run.clone().any(|row| passes(first + row)) {
                 continue;
             }
-            let mut sums = [[0; LANES]; RUN / LANES];
+            let (mut sums, mut estimates) = ([[0; LANES]; RUN / LANES], [f32::NEG_INFINITY; RUN]);
             let blocks = start / LANES..run.end.div_ceil(LANES);
             common_bits(&levels.planes, &self.words[blocks.start * width..blocks.end * width], &mut sums);
-            for (row, sum) in run.zip(sums.as_flattened()) {
-                let Row { factor, ones } = self.rows[row];
-                let signs = 2.0 * (levels.least * ones + levels.step * *sum as f32) - levels.sum;
-                let estimate = shared + factor * signs;
-                if estimate > best.least && passes(first + row) {
-                    best.add(estimate, (first + row) as u32);
+            let (factors, ones) = (&self.factors[run.clone()], &self.ones[run]);
+            estimate((levels, shared), (factors, ones, sums.as_flattened()), &mut estimates);
+            for (group, estimates) in estimates.as_chunks::<GROUP>().0.iter().enumerate() {
+                if above(estimates, best.least) == 0 {
+                    continue;
+                }
+                for (row, estimate) in (first + start + group * GROUP..).zip(estimates) {
+                    if *estimate > best.least && passes(row) {
+                        best.add(*estimate, row as u32);
+                    }
                 }
             }
         }
@@ -166,8 +172,7 @@ impl Sketches {
 
     /// The mean, the factors and the words, as they are kept on disk.
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
-        let factors = self.rows.iter().map(|row| &row.factor);
-        bytes.extend(self.mean.iter().chain(factors).flat_map(|number| number.to_le_bytes()));
+        bytes.extend(self.mean.iter().chain(&self.factors).flat_map(|number| number.to_le_bytes()));
         bytes.extend(self.words.as_flattened().iter().flat_map(|word| word.to_le_bytes()));
     }
 
@@ -185,6 +190,7 @@ impl Sketches {
         let (numbers, words) = bytes.split_at_checked(4 * (dimension + rows))?;
         let mut numbers = numbers.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
         let mean: Vec<f32> = numbers.by_ref().take(dimension).collect();
+        let factors = numbers.collect();
         let words: Vec<u64> = words.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
         let words: Vec<[u64; LANES]> = words.as_chunks().0.to_vec();
         let width = dimension.div_ceil(WORD);
@@ -197,8 +203,8 @@ impl Sketches {
                 .map(|lanes: &[u64; LANES]| lanes[row % LANES].count_ones())
                 .sum()
         };
-        let rows = numbers.enumerate().map(|(row, factor)| Row { factor, ones: ones(row) as f32 }).collect();
-        Some(Self { mean, words, rows })
+        let ones = (0..rows).map(|row| ones(row) as f32).collect();
+        Some(Self { mean, words, factors, ones })
     }
 }
 
@@ -271,10 +277,29 @@ pub(super) fn mean(vectors: &[f32], dimension: usize) -> Vec<f32> {
     sums.into_iter().map(|sum| (sum / rows) as f32).collect()
 }
 
-/// The signs of a vector minus the mean, and the terms that estimates need. Sums are computed in lanes that a compiler
+/// The estimates of rows by their factors, their numbers of set bits and their sums. Others stay as they are.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn estimate(
+    (levels, shared): (&Levels, f32),
+    (factors, ones, sums): (&[f32], &[f32], &[u32]),
+    estimates: &mut [f32; RUN],
+) {
+    let rows = factors.len().min(ones.len()).min(sums.len()).min(RUN);
+    for row in 0..rows {
+        let signs = 2.0 * (levels.least * ones[row] + levels.step * sums[row] as f32) - levels.sum;
+        estimates[row] = shared + factors[row] * signs;
+    }
+}
+
+/// Number of estimates above `least`; counted without a branch, so that a compiler compares them all at once.
+fn above(estimates: &[f32; GROUP], least: f32) -> usize {
+    estimates.iter().filter(|estimate| **estimate > least).count()
+}
+
+/// The signs of a vector minus the mean, and the factor that estimates need. Sums are computed in lanes that a compiler
 /// turns into vector instructions.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn sketch(vector: &[f32], mean: &[f32]) -> (Row, Vec<u64>) {
+fn sketch(vector: &[f32], mean: &[f32]) -> (f32, Vec<u64>) {
     let mut words = vec![0; vector.len().div_ceil(WORD)];
     let (mut squares, mut lengths) = ([0.0_f32; WORD], [0.0_f32; WORD]);
     for ((values, means), word) in vector.chunks(WORD).zip(mean.chunks(WORD)).zip(&mut words) {
@@ -289,8 +314,7 @@ fn sketch(vector: &[f32], mean: &[f32]) -> (Row, Vec<u64>) {
         }
     }
     let (squares, lengths): (f32, f32) = (squares.iter().sum(), lengths.iter().sum());
-    let ones = words.iter().map(|word| word.count_ones()).sum::<u32>() as f32;
-    (Row { factor: if lengths > 0.0 { squares / lengths } else { 0.0 }, ones }, words)
+    (if lengths > 0.0 { squares / lengths } else { 0.0 }, words)
 }
 
 #[cfg(test)]
