@@ -471,8 +471,8 @@ impl ChunkStore for SqliteStore {
         ids: &[ChunkId],
     ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
         self.read(|transaction| {
-            let versions = self.versions(transaction, generation, ids)?;
-            let ids = ids.iter().enumerate().map(|(at, id)| (*id, versions.get(at).copied().flatten()));
+            let places = self.places(transaction, generation, ids)?;
+            let ids = ids.iter().enumerate().map(|(at, id)| (*id, places.get(at).copied().flatten()));
             read::chunks(transaction, generation, ids, &self.recent)
         })
     }

@@ -23,7 +23,7 @@ mod window;
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -313,6 +313,8 @@ pub struct Chunker {
     is_own: bool,
     counter: Arc<dyn TokenCounter>,
     window: Option<(Arc<dyn TokenCounter>, usize)>,
+    /// Made once: records of every document have it.
+    config_hash: OnceLock<String>,
 }
 
 impl fmt::Debug for Chunker {
@@ -334,7 +336,7 @@ impl Chunker {
     pub fn new(config: ChunkConfig, counter: Arc<dyn TokenCounter>) -> Result<Self, ConfigError> {
         config.check()?;
         let strategy = Arc::new(strategy::known(&config.strategy)?);
-        Ok(Self { config, strategy, is_own: false, counter, window: None })
+        Ok(Self { config, strategy, is_own: false, counter, window: None, config_hash: OnceLock::new() })
     }
 
     /// As [`new`](Self::new), with a strategy of the caller's own: `config.strategy` becomes its name.
@@ -355,13 +357,14 @@ impl Chunker {
         strategy::check_name(strategy.name())?;
         config.strategy = strategy.name().into();
         config.check_values()?;
-        Ok(Self { config, strategy, is_own: true, counter, window: None })
+        Ok(Self { config, strategy, is_own: true, counter, window: None, config_hash: OnceLock::new() })
     }
 
     /// Adds a second hard limit: no text is over `limit` tokens of `counter`, the window of the model
     /// that will embed it. Moves boundaries only where a chunk would not fit the window.
     pub fn with_window(mut self, counter: Arc<dyn TokenCounter>, limit: usize) -> Self {
         self.window = Some((counter, limit.max(ChunkConfig::LEAST_MAX_SIZE)));
+        self.config_hash.take();
         self
     }
 
@@ -384,7 +387,7 @@ impl Chunker {
     /// Hash of every setting that moves a boundary: configuration, strategy version, counter, window.
     /// 16 hex digits. Keys that are left at their default have no part in it, nor has the order of keys.
     pub fn config_hash(&self) -> String {
-        hash::of(self)
+        self.config_hash.get_or_init(|| hash::of(self)).clone()
     }
 
     /// Cuts `document`.

@@ -277,8 +277,10 @@ impl Dense {
             let (here, mut on_disk): (Vec<_>, Vec<_>) =
                 estimates.into_iter().partition(|(_, row)| vector(*row).is_some());
             let products = stretches(here.len(), COMPARED, |some| {
-                let product = |(_, row): &(f32, u32)| vector(*row).map_or(0.0, |vector| dot(query, vector));
-                here[some].iter().map(product).collect::<Vec<_>>()
+                let of = |(_, row): &(f32, u32)| vector(*row).unwrap_or_default();
+                let (fours, rest) = here[some].as_chunks();
+                let fours = fours.iter().flat_map(|four| dots(query, four.each_ref().map(of)));
+                fours.chain(rest.iter().map(|it| dot(query, of(it)))).collect::<Vec<_>>()
             });
             let mut add = |(estimate, row): (f32, u32), score: f32| {
                 errors.add(f64::from(score - estimate));
@@ -376,11 +378,34 @@ impl Errors {
     }
 }
 
+/// Numbers that [`dot`] multiplies at once.
+const LANES: usize = 16;
+
+/// The [products](dot) of a vector with four others of its length. Vectors at random places are waited for together.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn dots(a: &[f32], others: [&[f32]; 4]) -> [f32; 4] {
+    let (a_lanes, a_rest) = a.as_chunks::<LANES>();
+    let [b, c, d, e] = others.map(|other| other.as_chunks::<LANES>().0);
+    let mut sums = [[0.0_f32; LANES]; 4];
+    for ((((a, b), c), d), e) in a_lanes.iter().zip(b).zip(c).zip(d).zip(e) {
+        for (sums, other) in sums.iter_mut().zip([b, c, d, e]) {
+            for lane in 0..LANES {
+                sums[lane] += a[lane] * other[lane];
+            }
+        }
+    }
+    let mut products = [0.0; 4];
+    for ((product, sums), other) in products.iter_mut().zip(&sums).zip(others) {
+        let rest: f32 = a_rest.iter().zip(other.as_chunks::<LANES>().1).map(|(a, b)| a * b).sum();
+        *product = sums.iter().sum::<f32>() + rest;
+    }
+    products
+}
+
 /// Dot product, in lanes that a compiler turns into vector instructions. The order of additions is
 /// fixed, so equal input has equal output everywhere.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
-    const LANES: usize = 16;
     let ((a_lanes, a_rest), (b_lanes, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut sums = [0.0_f32; LANES];
     for (a, b) in a_lanes.iter().zip(b_lanes) {

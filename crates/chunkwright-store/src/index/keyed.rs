@@ -5,7 +5,7 @@
 use chunkwright::ChunkId;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::SearchIndex;
+use super::{Document, SearchIndex};
 use crate::document::{DocumentKind, Origin};
 
 /// Most unknown rows, beside a share of the known ones, that are looked at one by one before the keys of all are made again.
@@ -65,9 +65,13 @@ impl SearchIndex {
         self.rows_of(ids).map(|row| row.map(origin)).collect()
     }
 
-    /// The versions of the documents of chunks, in order; `None` for an id that is not here.
-    pub(crate) fn versions(&self, ids: &[ChunkId]) -> Vec<Option<i64>> {
-        self.rows_of(ids).map(|row| row.map(|row| self.version(row))).collect()
+    /// The versions of the documents of chunks and their numbers in them, in order; `None` for an id that is not here.
+    pub(crate) fn places(&self, ids: &[ChunkId]) -> Vec<Option<(i64, u32)>> {
+        let place = |row: usize| {
+            let Document { version, rows, .. } = &self.documents[self.rows[row].document as usize];
+            (*version, row as u32 - rows.start)
+        };
+        self.rows_of(ids).map(|row| row.map(place)).collect()
     }
 
     /// The live rows of chunks.

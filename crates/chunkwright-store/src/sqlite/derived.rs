@@ -124,16 +124,16 @@ impl SqliteStore {
             .search(Stamp { change, persisted }, update, |index, decided| search(index, decided, &source))
     }
 
-    /// The versions of the documents of chunks, in order, if the index in memory reflects the snapshot `transaction`; otherwise
-    /// an empty list.
-    pub(super) fn versions(
+    /// The versions of the documents of chunks and their numbers in them, in order, if the index in memory reflects the
+    /// snapshot `transaction`; otherwise an empty list.
+    pub(super) fn places(
         &self,
         transaction: &Transaction<'_>,
         generation: &Generation,
         ids: &[ChunkId],
-    ) -> Result<Vec<Option<i64>>, StoreError> {
+    ) -> Result<Vec<Option<(i64, u32)>>, StoreError> {
         let change = read::change(transaction, generation)?;
-        Ok(self.index(generation).at(change, |index| index.versions(ids)).unwrap_or_default())
+        Ok(self.index(generation).at(change, |index| index.places(ids)).unwrap_or_default())
     }
 
     /// Runs `read` over the columns of a generation, as of the snapshot `transaction` or newer, and the selection of

@@ -273,27 +273,28 @@ pub(super) fn record(row: &Row<'_>, known: &Stored<'_>, source: &str) -> Result<
     Ok((place.index, record))
 }
 
-/// Chunks by their ids, of one generation, and the versions of their documents where those are known; `None` for one that it
-/// does not have.
+/// Chunks by their ids, of one generation, and the versions of their documents and their numbers in them where those are
+/// known; `None` for one that it does not have.
 pub(super) fn chunks(
     connection: &Connection,
     generation: &Generation,
-    ids: impl Iterator<Item = (ChunkId, Option<i64>)>,
+    ids: impl Iterator<Item = (ChunkId, Option<(i64, u32)>)>,
     recent: &Recent,
 ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
-    let mut find =
-        connection.prepare_cached("SELECT document FROM chunks WHERE generation = ?1 AND chunk_id = ?2")?;
+    let mut find = connection
+        .prepare_cached("SELECT document, idx FROM chunks WHERE generation = ?1 AND chunk_id = ?2")?;
     let mut read = None;
     // Chunks of one document are read together, and its metadata may be longer than all of them.
     let mut infos: HashMap<i64, DocumentInfo> = HashMap::new();
-    let chunk = |(id, version): (ChunkId, Option<i64>)| {
-        let version = match version {
-            Some(version) => version,
-            None => match find.query_row(params![generation.number, id.0], |row| row.get(0)).optional()? {
-                Some(version) => version,
-                None => return Ok(None),
-            },
+    let chunk = |(id, place): (ChunkId, Option<(i64, u32)>)| {
+        let place = match place {
+            None => {
+                let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                find.query_row(params![generation.number, id.0], row).optional()?
+            }
+            known => known,
         };
+        let Some((version, index)) = place else { return Ok(None) };
         let known = recent.chunk(version, id, || {
             let statement = match &mut read {
                 Some(statement) => statement,
@@ -303,7 +304,7 @@ pub(super) fn chunks(
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => new.insert(info_of(connection, version)?),
             };
-            chunk_row(connection, (generation, info), id, statement, recent)
+            chunk_row(connection, (generation, info), (id, index), statement, recent)
         });
         known.map(Some)
     };
@@ -323,18 +324,18 @@ fn chunk_query() -> String {
     format!(
         "SELECT record, tail, vector IS NOT NULL, enabled, doc_toc, summary, terms, {PLACE}
          FROM chunks JOIN sources ON sources.document = chunks.document
-         WHERE chunks.generation = ?1 AND chunks.chunk_id = ?2"
+         WHERE chunks.document = ?1 AND idx = ?2 AND chunk_id = ?3"
     )
 }
 
 fn chunk_row(
     connection: &Connection,
     (generation, info): (&Generation, &DocumentInfo),
-    id: ChunkId,
+    (id, index): (ChunkId, u32),
     statement: &mut CachedStatement<'_>,
     recent: &Recent,
 ) -> Result<StoredChunk, StoreError> {
-    let mut rows = statement.query(params![generation.number, id.0])?;
+    let mut rows = statement.query(params![info.version, index, id.0])?;
     let row = rows.next()?.ok_or_else(|| damaged("a chunk has no source"))?;
     let place = place(row, 7)?;
     let known = Stored::of_document(generation, info).at(&place);
