@@ -74,9 +74,8 @@ pub fn detect(name: &str, head: &str) -> Option<Detected> {
     let by = |has: &dyn Fn(&Language) -> bool| with(has).map(|parser| parser as &'static dyn Parser);
     let by_name = || {
         let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-        by(&|language| {
-            language.file_names.iter().any(|known| *known == name || *known == format!("{stem}.*"))
-        })
+        let is = |known: &&str| *known == name || known.strip_suffix(".*") == Some(stem);
+        by(&|language| language.file_names.iter().any(is))
     };
     let by_extension = || {
         let extension = extension.as_deref()?;

@@ -207,7 +207,7 @@ impl<'a> Targets<'a> {
     ) -> Result<Self, StoreError> {
         let named = store.chunks(generation, ids)?.into_iter().flatten();
         let named: HashMap<ChunkId, Record> =
-            named.map(|chunk| (chunk.record.chunk_id, chunk.record)).collect();
+            named.map(|chunk| (chunk.record.chunk_id, chunk.record.clone())).collect();
         let doc_id_of = |id: &ChunkId| match named.get(id) {
             Some(record) => Some(&record.doc_id),
             None => overlays.get(&id.to_string()).map(|overlay| &overlay.doc_id),
@@ -241,7 +241,9 @@ impl<'a> Targets<'a> {
     fn record(&self, id: ChunkId) -> Result<Option<Record>, StoreError> {
         let record = match self.named.get(&id) {
             Some(record) => Some(record.clone()),
-            None => self.store.chunks(self.generation, &[id])?.pop().flatten().map(|chunk| chunk.record),
+            None => {
+                self.store.chunks(self.generation, &[id])?.pop().flatten().map(|chunk| chunk.record.clone())
+            }
         };
         Ok(record.map(|mut record| {
             let applied = self.applied.get(&record.chunk_id.to_string());

@@ -96,9 +96,10 @@ pub fn related(
         let mut seen = HashSet::new();
         found.clear();
         for (scored, chunk) in ranked.iter().zip(chunks) {
-            let Some(record) = chunk.map(|chunk| chunk.record) else { continue };
-            if found.len() < limit && seen.insert(record.doc_id.clone()) {
-                found.push(Related { doc_id: record.doc_id, score: scored.score, chunk_id: record.chunk_id });
+            let Some(chunk) = chunk else { continue };
+            let (doc_id, chunk_id) = (chunk.record.doc_id.clone(), chunk.record.chunk_id);
+            if found.len() < limit && seen.insert(doc_id.clone()) {
+                found.push(Related { doc_id, score: scored.score, chunk_id });
             }
         }
         if found.len() == limit || ranked.len() < wanted {

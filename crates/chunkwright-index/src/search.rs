@@ -468,7 +468,7 @@ fn attempt(
     fused.retain(|scored| !pinned.contains(&scored.id));
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
     let judge = Judge::new((store, generation), asked, &ranked, options)?;
-    let hit = |scored: Scored, chunk: StoredChunk, relevance| {
+    let hit = |scored: Scored, chunk: &StoredChunk, relevance| {
         let late = late.get(&scored.id).copied();
         let rest = 1.0 - late.map_or(0.0, |_| ranked.late_weight(options.fusion));
         let [dense, sparse, lexical] =
@@ -497,9 +497,9 @@ fn attempt(
             duplicates: Vec::new(),
             duplicates_at: Vec::new(),
             generation: generation.number,
-            doc_toc: chunk.doc_toc,
-            doc_summary: chunk.doc_summary,
-            record: chunk.record,
+            doc_toc: chunk.doc_toc.clone(),
+            doc_summary: chunk.doc_summary.clone(),
+            record: chunk.record.clone(),
         }
     };
     let is_kept = |id| pinned.contains(&id) || named.get(&id).is_some_and(Named::is_it);

@@ -268,7 +268,7 @@ fn plan<'o>(
             continue;
         };
         taken.insert(overlay.chunk_id.clone());
-        let planned = plan.entry(chunk.record.doc_id).or_default();
+        let planned = plan.entry(chunk.record.doc_id.clone()).or_default();
         planned.push((overlay.chunk_id.clone(), overlay, OverlayState::On));
     }
     let doc_ids: HashSet<&str> = infos.iter().map(|info| info.doc_id.as_str()).collect();
@@ -369,7 +369,7 @@ fn rewrite(
     let mut chunks = Vec::with_capacity(ids.len());
     for (id, chunk) in ids.iter().zip(store.chunks(generation, &parsed)?) {
         let Some(chunk) = chunk else { return Ok(None) };
-        let mut record = chunk.record;
+        let mut record = chunk.record.clone();
         if let Some(original) = was.get(id).and_then(|was| was.original.clone()) {
             original.restore(&mut record);
         }
@@ -511,7 +511,7 @@ impl ListedOverlay {
         let (on, on_doc_id) = found.map(|(applied, doc_id)| (applied.chunk_id, doc_id)).unzip();
         let source = match on.as_ref().map(|id| id.parse::<ChunkId>()) {
             Some(Ok(id)) if state == OverlayState::Conflict => {
-                store.chunks(generation, &[id])?.pop().flatten().map(|chunk| chunk.record.text)
+                store.chunks(generation, &[id])?.pop().flatten().map(|chunk| chunk.record.text.clone())
             }
             _ => None,
         };

@@ -240,7 +240,7 @@ impl ChunkStore for RemoteStore {
         &self,
         generation: &Generation,
         ids: &[ChunkId],
-    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+    ) -> Result<Vec<Option<Arc<StoredChunk>>>, StoreError> {
         self.read_chunks(generation, ids)
     }
 

@@ -1,6 +1,7 @@
 //! The contract of every store.
 
 use std::slice;
+use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_models::text_hash;
@@ -198,7 +199,7 @@ pub trait ChunkStore: Send + Sync {
         &self,
         generation: &Generation,
         ids: &[ChunkId],
-    ) -> Result<Vec<Option<StoredChunk>>, StoreError>;
+    ) -> Result<Vec<Option<Arc<StoredChunk>>>, StoreError>;
 
     /// The documents of chunks by id, in order; `None` for an unknown id. Costs less than the chunks.
     fn origins(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Origin>>, StoreError>;

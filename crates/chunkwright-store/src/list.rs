@@ -16,6 +16,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chunkwright::{ChunkId, Record};
 use serde::{Deserialize, Serialize};
 
+use crate::document::StoredChunk;
 use crate::error::StoreError;
 use crate::filter::Filter;
 use crate::generation::Generation;
@@ -154,6 +155,12 @@ pub struct ListedChunk {
     pub enabled: bool,
     /// Whether it has a vector of the generation's model.
     pub embedded: bool,
+}
+
+impl From<&StoredChunk> for ListedChunk {
+    fn from(StoredChunk { record, enabled, embedded, .. }: &StoredChunk) -> Self {
+        Self { record: record.clone(), enabled: *enabled, embedded: *embedded }
+    }
 }
 
 /// The sort key of a chunk.

@@ -10,6 +10,7 @@ mod generation;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chunkwright::{ChunkId, Record};
@@ -340,18 +341,19 @@ impl ChunkStore for MemoryStore {
         &self,
         generation: &Generation,
         ids: &[ChunkId],
-    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+    ) -> Result<Vec<Option<Arc<StoredChunk>>>, StoreError> {
         let state = self.read();
         let held = state.held(generation)?;
         let chunk = |id: &ChunkId| {
-            held.find(*id).map(|(document, chunk)| StoredChunk {
+            let (document, chunk) = held.find(*id)?;
+            Some(Arc::new(StoredChunk {
                 record: chunk.record.clone(),
                 doc_toc: document.doc_toc.clone(),
                 doc_summary: document.summary.clone(),
                 terms: chunk.terms.clone(),
                 embedded: state.vector(generation, chunk.text_hash).is_some(),
                 enabled: chunk.enabled,
-            })
+            }))
         };
         Ok(ids.iter().map(chunk).collect())
     }

@@ -469,7 +469,7 @@ impl ChunkStore for SqliteStore {
         &self,
         generation: &Generation,
         ids: &[ChunkId],
-    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+    ) -> Result<Vec<Option<Arc<StoredChunk>>>, StoreError> {
         self.read(|transaction| {
             let places = self.places(transaction, generation, ids)?;
             let ids = ids.iter().enumerate().map(|(at, id)| (*id, places.get(at).copied().flatten()));

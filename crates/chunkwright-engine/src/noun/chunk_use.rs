@@ -69,7 +69,7 @@ impl Snapshot {
         for ids in ids.chunks(MAX_PAGE) {
             self.engine().check_cancelled()?;
             let stored = self.store().chunks(self.generation(), ids)?.into_iter().flatten();
-            let chunks = stored.map(|chunk| chunk.record).filter(|record| record.artifact.is_none());
+            let chunks = stored.map(|chunk| chunk.record.clone()).filter(|record| record.artifact.is_none());
             present.extend(chunks.map(|record| {
                 let count = counts.get(&record.chunk_id).cloned().unwrap_or_default();
                 (record, count)

@@ -93,7 +93,7 @@ impl Snapshot {
             collection: generation.collection.clone(),
             generation: generation.number,
             metadata: Metadata::new(&stored.record, None, &stored.doc_toc),
-            chunk: ListedChunk { record: stored.record, enabled: stored.enabled, embedded: stored.embedded },
+            chunk: ListedChunk::from(&*stored),
             overlay,
         })
     }

@@ -86,7 +86,7 @@ impl Snapshot {
             };
             let collection = generation.collection.clone();
             let unknown = || Error::UnknownDocument { doc_id: doc_id.clone(), collection };
-            doc_id = chunk.map(|chunk| chunk.record.doc_id).ok_or_else(unknown)?;
+            doc_id = chunk.map(|chunk| chunk.record.doc_id.clone()).ok_or_else(unknown)?;
         }
         let doc_id = doc_id.as_str();
         let siblings = siblings(store, generation, doc_id, top_k)?;

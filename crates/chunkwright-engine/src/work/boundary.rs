@@ -99,7 +99,8 @@ fn place(
 ) -> Result<(Document, u32, BoundaryKind), Error> {
     let id = chunk_id(store, generation, &request.chunk)?;
     let unknown = || AmendError::Unknown { id: request.chunk.clone(), generation: generation.to_string() };
-    let record = store.chunks(generation, &[id])?.pop().flatten().ok_or_else(unknown)?.record;
+    let chunk = store.chunks(generation, &[id])?.pop().flatten().ok_or_else(unknown)?;
+    let record = &chunk.record;
     let document = parsed(store, generation, &record.doc_id)?.ok_or_else(unknown)?;
     let records = store.records(generation, &record.doc_id)?;
     let own: Vec<&Record> = records.iter().filter(|record| record.artifact.is_none()).collect();

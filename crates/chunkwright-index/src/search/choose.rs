@@ -1,6 +1,7 @@
 //! Chooses the hits among ranked chunks: applies the reranker, pins and the limit per document, and drops duplicates.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_models::Reranker;
@@ -29,8 +30,11 @@ pub(super) fn rerank(
     let asked = options.rerank.max(1).min(order.len());
     let ids: Vec<ChunkId> = order[..asked].iter().map(|scored| scored.id).collect();
     let chunks = store.chunks(generation, &ids)?;
-    let texts: Vec<(ChunkId, String)> =
-        ids.into_iter().zip(chunks).filter_map(|(id, chunk)| Some((id, chunk?.record.text))).collect();
+    let texts: Vec<(ChunkId, String)> = ids
+        .into_iter()
+        .zip(chunks)
+        .filter_map(|(id, chunk)| Some((id, chunk?.record.text.clone())))
+        .collect();
     let read: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
     let given = if read.is_empty() { Vec::new() } else { reranker.rerank(query, &read)? };
     let pairs = texts.iter().zip(given);
@@ -62,7 +66,7 @@ pub(super) fn chosen(
     is_kept: &dyn Fn(ChunkId) -> bool,
     judge: &Judge<'_>,
     options: &SearchOptions,
-    hit: &dyn Fn(Scored, StoredChunk, Option<f64>) -> Hit,
+    hit: &dyn Fn(Scored, &StoredChunk, Option<f64>) -> Hit,
 ) -> Result<Choice, SearchError> {
     let is_gone = |record: &Record| -> Result<bool, StoreError> {
         let info = store.document_info(generation, &record.doc_id)?;
@@ -70,7 +74,7 @@ pub(super) fn chosen(
     };
     let (mut looked_at, mut next) = (0, (options.top_k + options.top_k / 4 + 2).min(order.len()));
     let mut is_whole = true;
-    let mut here: Vec<(Scored, StoredChunk, Option<f64>)> = Vec::new();
+    let mut here: Vec<(Scored, Arc<StoredChunk>, Option<f64>)> = Vec::new();
     loop {
         cancel::check()?;
         let is_first = looked_at == 0;
@@ -78,10 +82,10 @@ pub(super) fn chosen(
         let chunks = store.chunks(generation, &asked.iter().map(|scored| scored.id).collect::<Vec<_>>())?;
         is_whole &= chunks.iter().all(Option::is_some);
         let read = asked.iter().zip(chunks);
-        let read: Vec<(Scored, StoredChunk)> = read
+        let read: Vec<(Scored, Arc<StoredChunk>)> = read
             .filter_map(|(scored, chunk)| Some((*scored, chunk.filter(|chunk| chunk.enabled)?)))
             .collect();
-        let relevance = judge.relevance(&read.iter().map(|(_, chunk)| chunk).collect::<Vec<_>>())?;
+        let relevance = judge.relevance(&read.iter().map(|(_, chunk)| &**chunk).collect::<Vec<_>>())?;
         here.extend(read.into_iter().zip(relevance).map(|((scored, chunk), known)| (scored, chunk, known)));
         looked_at = next;
         let mut hits: Vec<Hit> = Vec::with_capacity(options.top_k);
@@ -107,7 +111,7 @@ pub(super) fn chosen(
                     && is_gone(&first.record)?
                     && !is_gone(&chunk.record)?
                 {
-                    let shown = hit(Scored { score: first.score, ..scored }, chunk.clone(), relevance);
+                    let shown = hit(Scored { score: first.score, ..scored }, chunk, relevance);
                     first.give_way(shown);
                 } else {
                     first.add_duplicate(&chunk.record);
@@ -124,7 +128,7 @@ pub(super) fn chosen(
             }
             seen.add(saying, hits.len());
             let rank = hits.len() + 1;
-            hits.push(Hit { rank, ..hit(scored, chunk.clone(), relevance) });
+            hits.push(Hit { rank, ..hit(scored, chunk, relevance) });
         }
         if hits.len() == options.top_k || looked_at == order.len() {
             is_whole &= is_first || are_current(store, generation, &hits)?;

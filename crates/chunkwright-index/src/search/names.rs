@@ -186,8 +186,8 @@ impl Names {
         let mut known = HashSet::new();
         read.retain(|id| known.insert(*id));
         let chunks = store.chunks(generation, &read)?;
-        let records: Vec<Record> =
-            chunks.into_iter().flatten().filter(|chunk| chunk.enabled).map(|chunk| chunk.record).collect();
+        let records: Vec<&Record> =
+            chunks.iter().flatten().filter(|chunk| chunk.enabled).map(|chunk| &chunk.record).collect();
         let mut names = Self::of(&wanted, query, &records);
         if let Some(message) = message.filter(|_| !names.is_first) {
             names.add_origins(&message, &records);
@@ -196,7 +196,7 @@ impl Names {
     }
 
     /// Adds the chunks of source code that a message comes from.
-    fn add_origins(&mut self, message: &[String], records: &[Record]) {
+    fn add_origins(&mut self, message: &[String], records: &[&Record]) {
         for record in records.iter().filter(|record| record.symbols.is_some()) {
             let Some((literal, share)) = message::origin(&record.content, message) else { continue };
             let is_aside = Standing::of(record) != Standing::Main;
@@ -206,7 +206,7 @@ impl Names {
     }
 
     /// The roles of chunks.
-    fn of(wanted: &Wanted, query: &str, records: &[Record]) -> Self {
+    fn of(wanted: &Wanted, query: &str, records: &[&Record]) -> Self {
         let mut names = Self::default();
         if wanted.is_whole
             && let [name] = &wanted.names[..]

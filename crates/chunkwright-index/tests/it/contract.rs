@@ -65,7 +65,7 @@ fn spec(model: &str, dimension: usize) -> GenerationSpec {
     }
 }
 
-fn chunk(store: &dyn Store, id: ChunkId) -> Option<StoredChunk> {
+fn chunk(store: &dyn Store, id: ChunkId) -> Option<Arc<StoredChunk>> {
     let chunk = store.chunks(&g(store), &[id]).unwrap().remove(0);
     let origin = store.origins(&g(store), &[id]).unwrap().remove(0);
     assert_eq!(origin.map(|it| it.doc_id), chunk.as_ref().map(|chunk| chunk.record.doc_id.clone()));
@@ -88,7 +88,7 @@ fn lexical(store: &dyn Store, query: &str, filter: &Filter) -> Vec<Scored> {
 }
 
 fn texts(store: &dyn Store, hits: &[Scored]) -> Vec<String> {
-    hits.iter().map(|hit| chunk(store, hit.id).unwrap().record.content).collect()
+    hits.iter().map(|hit| chunk(store, hit.id).unwrap().record.content.clone()).collect()
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl DocumentStore for Failing {
 
 impl ChunkStore for Failing {
     forward! {
-        chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
+        chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Arc<StoredChunk>>>;
         origins(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Origin>>;
         codes(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<Vec<u8>>>;
         list(generation: &Generation, request: &ListRequest) -> ChunkPage;

@@ -89,7 +89,7 @@ fn all(fixture: &Fixture) -> Vec<ListedChunk> {
         let ids: Vec<_> = records.iter().map(|record| record.chunk_id).collect();
         for chunk in store.chunks(&generation, &ids).unwrap() {
             let chunk = chunk.unwrap();
-            all.push(ListedChunk { record: chunk.record, enabled: chunk.enabled, embedded: chunk.embedded });
+            all.push(ListedChunk::from(&*chunk));
         }
     }
     all

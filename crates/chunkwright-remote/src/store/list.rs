@@ -111,9 +111,7 @@ impl RemoteStore {
         let ids: Vec<ChunkId> = listed.iter().map(|(.., id)| *id).collect();
         for ((place, version, _), chunk) in listed.into_iter().zip(self.read_chunks(generation, &ids)?) {
             let Some(chunk) = chunk else { continue };
-            let chunk =
-                ListedChunk { record: chunk.record, enabled: chunk.enabled, embedded: chunk.embedded };
-            if page.push(place, version, chunk).is_break() {
+            if page.push(place, version, ListedChunk::from(&*chunk)).is_break() {
                 break;
             }
         }

@@ -389,7 +389,7 @@ impl RemoteStore {
         &self,
         generation: &Generation,
         ids: &[ChunkId],
-    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+    ) -> Result<Vec<Option<Arc<StoredChunk>>>, StoreError> {
         for attempt in 1.. {
             let points = self.database.points(generation, Which::Chunks(ids), Part::WithoutVectors)?;
             let mut doc_ids: Vec<&str> = points.iter().map(|point| point.record.doc_id.as_str()).collect();
@@ -400,7 +400,7 @@ impl RemoteStore {
                 let entry = entries.get(point.record.doc_id.as_str());
                 entry.is_some_and(|entry| entry.info.version > point.version)
             });
-            let mut chunks: HashMap<ChunkId, StoredChunk> = HashMap::with_capacity(points.len());
+            let mut chunks: HashMap<ChunkId, Arc<StoredChunk>> = HashMap::with_capacity(points.len());
             for point in points {
                 let entry = entries.get(&point.record.doc_id);
                 let is_live = entry.is_some_and(|entry| entry.info.version == point.version);
@@ -410,7 +410,7 @@ impl RemoteStore {
                     let (doc_toc, doc_summary) = said.unwrap_or_default();
                     let (record, terms) = (point.record, point.terms);
                     let chunk = StoredChunk { record, doc_toc, doc_summary, terms, embedded, enabled };
-                    chunks.insert(point.id, chunk);
+                    chunks.insert(point.id, Arc::new(chunk));
                 }
             }
             // Chunks missed in an old version may exist in the new one.

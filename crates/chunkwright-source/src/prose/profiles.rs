@@ -4,6 +4,7 @@
 //! the trigrams of all languages of a script are one table in which those of the text are looked up, so that each costs
 //! one access and not one for each language.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::OnceLock;
 
@@ -40,6 +41,11 @@ const FIVE_BITS: [u8; 128] = {
 
 /// Number of trigrams by those bits.
 const SHORTS: usize = 1 << (3 * 5);
+
+thread_local! {
+    /// Numbers of trigrams by those bits, of no text: to clear what a text has costs less than 64 KB of zeros for each.
+    static PLAIN: Cell<Vec<u16>> = const { Cell::new(Vec::new()) };
+}
 
 /// Bits of a place in the table of trigrams. A script has at most 4,143, so half of the places are free.
 const PLACES: u32 = 13;
@@ -200,7 +206,9 @@ impl Found {
     fn of(text: &str) -> Self {
         let (mut count, mut letters) = (0, vec![0; LETTERS]);
         // Trigrams of ASCII are counted in place, by five bits of each character.
-        let (mut plain, mut seen, mut others) = (vec![0_u16; SHORTS], [0_u64; SHORTS / 64], Vec::new());
+        let mut plain = PLAIN.take();
+        plain.resize(SHORTS, 0);
+        let (mut seen, mut others) = ([0_u64; SHORTS / 64], Vec::new());
         let blank = u64::from(' ');
         // The last characters: as a key, by their bits, and which are beyond ASCII.
         let (mut key, mut short, mut beyond) = (blank << BITS | blank, 0, 0);
@@ -230,26 +238,27 @@ impl Found {
                 }
             }
         }
-        // Nor are there trigrams of a blank with another before or after it.
-        seen[0] &= !0xFFFF_FFFF;
-        for word in seen.iter_mut().step_by((1 << 10) / 64) {
-            *word &= !1;
-        }
         let mut trigrams = Vec::with_capacity(1 << 10);
         for (word, mut bits) in seen.into_iter().enumerate().rev() {
             while bits != 0 {
                 let bit = bits.ilog2();
                 bits ^= 1 << bit;
                 let short = word * 64 + bit as usize;
+                let number = std::mem::take(&mut plain[short]);
+                // Nor are there trigrams of a blank with another before or after it.
+                if short < 1 << 5 || short.is_multiple_of(1 << 10) {
+                    continue;
+                }
                 // The five bits of a blank are 0, those of letters and U+007F the last of theirs.
                 let char = |at: u32| match short >> at & 31 {
                     0 => blank,
                     five => 0x60 | five as u64,
                 };
                 let key = char(10) << (2 * BITS) | char(5) << BITS | char(0);
-                trigrams.push((key, plain[short]));
+                trigrams.push((key, number));
             }
         }
+        PLAIN.set(plain);
         if !others.is_empty() {
             others.sort_unstable();
             trigrams.extend(others.chunk_by(|a, b| a == b).rev().map(|same| (same[0], same.len() as u16)));

@@ -208,22 +208,32 @@ impl Hasher for IdHasher {
     }
 }
 
-/// Of rows with their scores, the `limit` that pass and have the greatest scores over 0; equal scores by chunk id.
+/// Scores that are compared with the best so far at once.
+const GROUP: usize = 64;
+
+/// Of scores and the rows that have them, the `limit` greatest over 0 of those that pass; equal scores by chunk id.
 pub(super) fn best(
-    scores: impl Iterator<Item = (usize, f32)>,
+    scores: &[f32],
+    row: impl Fn(usize) -> usize,
     passes: impl Fn(usize) -> bool,
     limit: usize,
     id: impl Fn(usize) -> ChunkId,
 ) -> Vec<Scored> {
     let mut kept: Vec<(f32, u32)> = Vec::new();
     let (mut least, mut full) = (f32::MIN_POSITIVE, limit.max(64).saturating_mul(4));
-    for (row, score) in scores {
-        if score >= least && passes(row) {
-            kept.push((score, row as u32));
-            // Drops, now and then, rows that can no longer be among the best.
-            if kept.len() >= full {
-                least = keep_first(&mut kept, limit);
-                full = full.max(2 * kept.len());
+    for (first, group) in (0..).step_by(GROUP).zip(scores.chunks(GROUP)) {
+        // Most have none. Counted without a branch, so that a compiler compares many at once.
+        if group.iter().filter(|score| **score >= least).count() == 0 {
+            continue;
+        }
+        for (&score, row) in group.iter().zip((first..).map(&row)) {
+            if score >= least && passes(row) {
+                kept.push((score, row as u32));
+                // Drops, now and then, rows that can no longer be among the best.
+                if kept.len() >= full {
+                    least = keep_first(&mut kept, limit);
+                    full = full.max(2 * kept.len());
+                }
             }
         }
     }

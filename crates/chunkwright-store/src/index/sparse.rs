@@ -64,6 +64,6 @@ impl Sparse {
                 }
             }
         }
-        Ok(best(scores.into_iter().enumerate(), |row| passing.has(row), limit, id))
+        Ok(best(&scores, |row| row, |row| passing.has(row), limit, id))
     }
 }

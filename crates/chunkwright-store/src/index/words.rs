@@ -150,7 +150,7 @@ impl Words {
                     *score += list.value(row).map_or(0.0, |count| weight(row, count, idf));
                 }
             }
-            return Ok(best(rows.iter().map(|row| *row as usize).zip(scores), |_| true, limit, id));
+            return Ok(best(&scores, |at| rows[at] as usize, |_| true, limit, id));
         }
         let mut scores = SCORES.take();
         scores.clear();
@@ -161,7 +161,7 @@ impl Words {
                 scores[row as usize] += weight(row, count, idf);
             }
         }
-        let best = best(scores.iter().copied().enumerate(), |row| passing.has(row), limit, id);
+        let best = best(&scores, |row| row, |row| passing.has(row), limit, id);
         if scores.len() <= MOST_SCORES {
             SCORES.set(scores);
         }

@@ -137,8 +137,7 @@ pub(super) fn by_id(
         let Some(chunk) = read::chunks(connection, generation, ids, recent)?.pop().flatten() else {
             continue;
         };
-        let chunk = ListedChunk { record: chunk.record, enabled: chunk.enabled, embedded: chunk.embedded };
-        if page.push(place, version, chunk).is_break() {
+        if page.push(place, version, ListedChunk::from(&*chunk)).is_break() {
             break;
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::cache::{numbers, weights};
 use super::recent::Recent;
@@ -280,7 +281,7 @@ pub(super) fn chunks(
     generation: &Generation,
     ids: impl Iterator<Item = (ChunkId, Option<(i64, u32)>)>,
     recent: &Recent,
-) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+) -> Result<Vec<Option<Arc<StoredChunk>>>, StoreError> {
     let mut find = connection
         .prepare_cached("SELECT document, idx FROM chunks WHERE generation = ?1 AND chunk_id = ?2")?;
     let mut read = None;

@@ -64,9 +64,8 @@ impl Recent {
         version: i64,
         id: ChunkId,
         read: impl FnOnce() -> Result<StoredChunk, StoreError>,
-    ) -> Result<StoredChunk, StoreError> {
-        let known = self.chunks.get_or_insert_with(&(version, id), || read().map(Arc::new))?;
-        Ok(StoredChunk::clone(&known))
+    ) -> Result<Arc<StoredChunk>, StoreError> {
+        self.chunks.get_or_insert_with(&(version, id), || read().map(Arc::new))
     }
 }
 

@@ -82,10 +82,12 @@ pub fn symbol_places(
     let mut known = HashSet::new();
     ids.retain(|id| known.insert(*id));
     cancel::check()?;
-    let chunks = store.chunks(generation, &ids)?.into_iter().flatten();
-    let mut records: Vec<Record> = chunks
+    let chunks = store.chunks(generation, &ids)?;
+    let mut records: Vec<&Record> = chunks
+        .iter()
+        .flatten()
         .filter(|chunk| chunk.enabled)
-        .map(|chunk| chunk.record)
+        .map(|chunk| &chunk.record)
         .filter(|it| it.artifact.is_none())
         .collect();
     records.sort_by(|a, b| a.doc_id.cmp(&b.doc_id).then(a.chunk_index.cmp(&b.chunk_index)));
