@@ -23,6 +23,7 @@ use crate::past_run::PastRun;
 use crate::scored::Scored;
 use crate::source::{SourcePart, SourceRange};
 use crate::statistics::{Statistics, StatisticsRequest};
+use crate::vector::check_vector;
 
 /// Keeps collections: their generations, documents, chunks and vectors.
 ///
@@ -67,6 +68,7 @@ pub trait Store: GenerationStore + DocumentStore + ChunkStore + OverlayStore {
         let Some(model) = generation.spec.model.as_ref().filter(|_| !chunks.is_empty()) else {
             return Ok(vec![None; chunks.len()]);
         };
+        check_vector(query, model.dimension)?;
         let hashes: Vec<_> = chunks.iter().map(|record| text_hash(&record.text)).collect();
         let known = self.cache().vectors(&model.name, &hashes)?;
         Ok(known.into_iter().map(|vector| Some(f64::from(dot(query, &vector?.dense)))).collect())

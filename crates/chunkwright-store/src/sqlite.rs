@@ -613,9 +613,10 @@ impl Store for SqliteStore {
         query: &[f32],
         chunks: &[&Record],
     ) -> Result<Vec<Option<f64>>, StoreError> {
-        if generation.spec.model.is_none() || chunks.is_empty() {
+        let Some(model) = generation.spec.model.as_ref().filter(|_| !chunks.is_empty()) else {
             return Ok(vec![None; chunks.len()]);
-        }
+        };
+        check_vector(query, model.dimension)?;
         let ids: Vec<_> = chunks.iter().map(|record| record.chunk_id).collect();
         self.search(generation, &Filter::default(), |index, _, disk| index.products(query, &ids, disk))
     }
