@@ -216,7 +216,7 @@ impl Dense {
         Ok(top(scored.into_iter().map(hit).collect(), limit))
     }
 
-    /// The products of `query` and the vectors of some rows, by row; without those that have no vector.
+    /// The product of `query` with the vector of each of these rows, by row; rows without a vector are left out.
     pub(super) fn products(
         &self,
         query: &[f32],

@@ -211,7 +211,8 @@ impl Hasher for IdHasher {
 /// Scores that are compared with the best so far at once.
 const GROUP: usize = 64;
 
-/// Of scores and the rows that have them, the `limit` greatest over 0 of those that pass; equal scores by chunk id.
+/// The `limit` greatest scores over 0 of the rows that pass; equal scores by chunk id. `row` is the row of a score by its
+/// position.
 pub(super) fn best(
     scores: &[f32],
     row: impl Fn(usize) -> usize,
