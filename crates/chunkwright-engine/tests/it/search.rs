@@ -634,8 +634,26 @@ fn a_question_is_asked_as_it_is_where_documents_are_in_its_language_too_or_it_co
         let is_said = found.notices.iter().any(|notice| notice.message.contains("asked for"));
         assert_eq!(is_said, query.starts_with("ско"), "{query}: {:?}", found.notices);
     }
-    // What is added is seen.
+    // What is added and what is replaced is seen.
+    let is_other = |engine: &Engine, collection| {
+        let found = engine.search(&of(&[collection], "how many requests does the server accept")).unwrap();
+        codes(&found).contains(&NoticeCode::OtherLanguage)
+    };
+    assert!(is_other(&engine, "中文"));
     shelf.put("中文", None, &[("en.md", ENGLISH)]);
-    let found = engine.search(&of(&["中文"], "how many requests does the server accept")).unwrap();
-    assert!(!codes(&found).contains(&NoticeCode::OtherLanguage), "{:?}", found.notices);
+    assert!(!is_other(&engine, "中文"));
+    shelf.put("中文", None, &[("en.md", CHINESE)]);
+    assert!(is_other(&engine, "中文"));
+    // A document without chunks, which no export has, changes nothing.
+    let is_english = |number: u32| number % 4 == 3;
+    let text = |number| if is_english(number) { ENGLISH } else { CHINESE };
+    let mut documents: Vec<(String, &str)> =
+        (0..16).map(|number| (format!("{number:02}.md"), text(number))).collect();
+    for empty in [None, Some("0.md"), Some("08-.md"), Some("a.md")] {
+        documents.extend(empty.map(|name| (name.to_owned(), "")));
+        let few: Vec<(&str, &str)> = documents.iter().map(|(name, text)| (&**name, *text)).collect();
+        let shelf = Shelf::new();
+        shelf.put("few", None, &few);
+        assert!(!is_other(&shelf.engine(None), "few"), "{empty:?}");
+    }
 }

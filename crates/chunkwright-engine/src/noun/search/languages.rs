@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use chunkwright::ChunkId;
-use chunkwright_index::{Answer, Below, DocumentsBehind, Mode, Script, in_words_of};
+use chunkwright_index::{
+    Answer, Below, DocumentInfo, DocumentsBehind, ListedDocuments, Mode, Script, in_words_of,
+};
 use chunkwright_models::{EMBEDDERS, Languages};
 
 use crate::core::scripts::Scripts;
@@ -15,6 +17,9 @@ use crate::request::search::options::SearchRequest;
 
 /// Number of documents whose scripts are those of a collection.
 const SAMPLE: usize = 16;
+
+/// Number of documents of which those without chunks are left out before the sample is taken.
+const ALL: usize = 100;
 
 /// A question is in another language than the documents if less than one chunk of so many is in its script.
 const FEW: u64 = 4;
@@ -89,27 +94,42 @@ impl Snapshot {
     /// How many chunks a sample of the documents has in each script: chunks of prose or, without prose, all chunks.
     fn scripts(&self) -> Result<Scripts, Error> {
         let (store, generation, known) = (self.store(), self.generation(), self.engine().scripts());
-        let page = |skip| DocumentsBehind { skip, limit: 1, ..DocumentsBehind::default() };
-        let first = store.list_documents(generation, &page(0))?;
-        if let Some(scripts) = known.get(generation, first.total) {
+        let generations = store.collection(&generation.collection)?.map(|known| known.generations);
+        let status = generations.into_iter().flatten().find(|it| it.generation.number == generation.number);
+        let Some(status) = status else { return Ok(Scripts::new()) };
+        if let Some(scripts) = known.get(generation, status.change) {
             return Ok(scripts);
         }
         let (mut prose, mut others) = (Scripts::new(), Scripts::new());
-        for at in 0..SAMPLE.min(first.total) {
-            let listed =
-                store.list_documents(generation, &page(at * first.total / SAMPLE.min(first.total)))?;
-            for info in listed.documents {
-                let records = store.records(generation, &info.doc_id)?;
-                let Some(record) = records.get(records.len() / 2) else { continue };
-                let scripts = if record.prose_language.is_some() { &mut prose } else { &mut others };
-                if let Some(script) = Script::of_record(record) {
-                    *scripts.entry(script).or_default() += u64::from(info.chunks);
-                }
+        for info in self.sample()? {
+            let records = store.records(generation, &info.doc_id)?;
+            let Some(record) = records.get(records.len() / 2) else { continue };
+            let scripts = if record.prose_language.is_some() { &mut prose } else { &mut others };
+            if let Some(script) = Script::of_record(record) {
+                *scripts.entry(script).or_default() += u64::from(info.chunks);
             }
         }
         let scripts = if prose.is_empty() { others } else { prose };
-        known.put(generation, first.total, scripts.clone());
+        known.put(generation, status.change, scripts.clone());
         Ok(scripts)
+    }
+
+    /// Some documents from all over the collection. Documents without chunks, which a store that was imported lacks, have no
+    /// part in it where there are few documents: one more or less would choose others.
+    fn sample(&self) -> Result<Vec<DocumentInfo>, Error> {
+        let page = |skip, limit| {
+            let request = DocumentsBehind { skip, limit, ..DocumentsBehind::default() };
+            self.store().list_documents(self.generation(), &request)
+        };
+        let places = |all: usize| (0..SAMPLE.min(all)).map(move |at| at * all / SAMPLE.min(all));
+        let mut first = page(0, ALL)?;
+        if first.is_more {
+            let pages = places(first.total).map(|at| page(at, 1));
+            let pages: Vec<ListedDocuments> = pages.collect::<Result<_, _>>()?;
+            return Ok(pages.into_iter().flat_map(|page| page.documents).collect());
+        }
+        first.documents.retain(|info| info.chunks > 0);
+        Ok(places(first.documents.len()).map(|at| first.documents[at].clone()).collect())
     }
 
     /// A notice where the question is in another language than the documents: what was asked in theirs, and what helps where
