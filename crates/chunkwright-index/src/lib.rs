@@ -83,12 +83,12 @@ pub use chunkwright_store::{
     ChunkStore, Collection, CollectionPlace, CollectionSort, CollectionsBehind, Condition, Cursor,
     DamagedDocument, Direction, DocumentInfo, DocumentKind, DocumentStore, DocumentsBehind, Field, Filter,
     FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, GenerationStore, Glob,
-    GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk, ListedCollections, ListedDocuments,
-    MAX_PAGE, MOST_RANGES, MemoryStore, Meta, MetaError, Metadata, Model, NewChunk, NewDocument, Origin,
-    OriginalText, Outcome, Overlay, OverlayState, OverlayStore, Overlays, PastRun, RepeatedText,
-    RepeatedTexts, Scored, SetBoundary, SortKey, SourceForm, SourcePart, SourceRange, Statistics,
-    StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, Timings,
-    TokenRange, Vector, Visibility, normalized_name,
+    GlobError, IndexedChunk, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk, ListedCollections,
+    ListedDocuments, MAX_PAGE, MOST_RANGES, MemoryStore, Meta, MetaError, Metadata, Model, NewChunk,
+    NewDocument, Origin, OriginalText, Outcome, Overlay, OverlayState, OverlayStore, Overlays, PastRun,
+    RepeatedText, RepeatedTexts, Scored, SetBoundary, SortKey, SourceForm, SourcePart, SourceRange,
+    Statistics, StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument,
+    TOKEN_RANGES, Timings, TokenRange, Vector, Visibility, normalized_name,
 };
 #[cfg(feature = "sqlite")]
 pub use chunkwright_store::{Damaged, SqliteStore};

@@ -213,6 +213,12 @@ pub(crate) fn norm(length: u32) -> f64 {
     K1 * (1.0 - B + B * f64::from(length) / LENGTH)
 }
 
+/// The length of a text that has this [`norm`] in single precision; `None` where that does not tell it.
+pub(crate) fn length(norm: f32) -> Option<u32> {
+    let length = ((f64::from(norm) / K1 - (1.0 - B)) * LENGTH / B).round() as u32;
+    Some(length).filter(|length| *length <= 1 << 20)
+}
+
 /// The weight of a term that occurs `count` times in a text with [`norm`].
 pub(crate) fn weight(count: u32, norm: f64) -> f64 {
     f64::from(count) * (K1 + 1.0) / (f64::from(count) + norm)
@@ -258,6 +264,14 @@ mod tests {
     use chunkwright::{ChunkConfig, Chunker, Document, RecordContext, Words};
 
     use super::*;
+
+    #[test]
+    fn a_norm_in_single_precision_tells_the_length() {
+        for of in (0..1 << 20).step_by(61).chain([1 << 20]) {
+            assert_eq!(length(norm(of) as f32), Some(of));
+        }
+        assert_eq!(length(norm(1 << 21) as f32), None);
+    }
 
     #[test]
     fn counts_come_back_from_their_compact_form() {

@@ -10,7 +10,7 @@ use crate::bm25::TermId;
 use crate::cache::Cache;
 use crate::check_report::CheckReport;
 use crate::collections::{CollectionsBehind, ListedCollections};
-use crate::document::{Change, DocumentInfo, Origin, Outcome, StoredChunk, StoredDocument};
+use crate::document::{Change, DocumentInfo, IndexedChunk, Origin, Outcome, StoredChunk, StoredDocument};
 use crate::documents::{DocumentsBehind, ListedDocuments};
 use crate::error::{StoreError, unknown_collection};
 use crate::filter::Filter;
@@ -57,8 +57,8 @@ pub trait Store: GenerationStore + DocumentStore + ChunkStore + OverlayStore {
     /// The cache of vectors and notes.
     fn cache(&self) -> &dyn Cache;
 
-    /// The dot products of `query` and the vectors of chunks that were read, in order; `None` for one without a vector.
-    /// By the vectors of their texts in the cache, unless the store has those of the chunks nearer.
+    /// The dot products of `query` and the vectors of chunks that were read, in order, by the cache of vectors; `None` for one
+    /// without a vector.
     fn products(
         &self,
         generation: &Generation,
@@ -205,6 +205,19 @@ pub trait ChunkStore: Send + Sync {
 
     /// The documents of chunks by id, in order; `None` for an unknown id. Costs less than the chunks.
     fn origins(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Origin>>, StoreError>;
+
+    /// What the index in memory has of chunks by id, in order: how often they have `terms`, which are in the order of ids, and
+    /// their dot product with `query`; `None` for one of which only [reading](Self::chunks) tells it, as for all where there
+    /// is no such index.
+    fn indexed(
+        &self,
+        _generation: &Generation,
+        ids: &[ChunkId],
+        _terms: &[TermId],
+        _query: Option<&[f32]>,
+    ) -> Result<Vec<Option<IndexedChunk>>, StoreError> {
+        Ok(vec![None; ids.len()])
+    }
 
     /// The [codes of the tokens](crate::Vector::codes) of chunks by id, in order; `None` for unknown chunks and those without.
     fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError>;

@@ -137,6 +137,15 @@ pub struct StoredChunk {
     pub enabled: bool,
 }
 
+/// What an index has of a chunk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexedChunk {
+    /// Those of its terms that were asked for.
+    pub terms: TermCounts,
+    /// The dot product of its vector and the query's; none without either.
+    pub product: Option<f64>,
+}
+
 /// Where a chunk comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {

@@ -28,6 +28,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::bm25::{TermCounts, TermId};
 use crate::cancel;
+use crate::document::IndexedChunk;
 use crate::error::StoreError;
 use crate::filter::Facts;
 use crate::scored::Scored;
@@ -405,17 +406,27 @@ impl SearchIndex {
         self.dense.search(query, &passing.wide(self.rows.len()), limit, disk, (id, |row| self.version(row)))
     }
 
-    /// The dot products of `query` and the vectors of chunks, in order; `None` for one that is not here or has none.
-    pub(super) fn products(
+    /// What is here of chunks, in order: how often they have `terms`, which are in the order of ids, and their dot product
+    /// with `query`; `None` for one that is not here, or has a term too often.
+    pub(super) fn indexed(
         &self,
-        query: &[f32],
         ids: &[ChunkId],
+        terms: &[TermId],
+        query: Option<&[f32]>,
         disk: &dyn Disk,
-    ) -> Result<Vec<Option<f64>>, StoreError> {
+    ) -> Result<Vec<Option<IndexedChunk>>, StoreError> {
         let rows: Vec<Option<usize>> = self.rows_of(ids).collect();
-        let here = rows.iter().flatten().copied();
-        let products: HashMap<_, _> = self.dense.products(query, here, disk, |row| self.version(row))?;
-        Ok(rows.into_iter().map(|row| products.get(&row?).copied()).collect())
+        let here: Vec<u32> = rows.iter().flatten().map(|row| *row as u32).collect();
+        let mut counts = self.words.counts(&here, terms, (&self.on_disk.parts, disk))?.into_iter();
+        let products = match query {
+            Some(query) => self.dense.products(query, &here, disk, |row| self.version(row))?,
+            None => HashMap::new(),
+        };
+        let indexed = |row: Option<usize>| {
+            let product = products.get(&row?).copied();
+            counts.next()?.map(|terms| IndexedChunk { terms, product })
+        };
+        Ok(rows.into_iter().map(indexed).collect())
     }
 
     /// The version of a row's document.

@@ -51,7 +51,8 @@ pub use check_report::{CheckReport, DamagedDocument};
 pub use collections::{CollectionPlace, CollectionSort, CollectionsBehind, ListedCollections};
 pub use contract::{Access, ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
 pub use document::{
-    Change, DocumentInfo, DocumentKind, NewChunk, NewDocument, Origin, Outcome, StoredChunk, StoredDocument,
+    Change, DocumentInfo, DocumentKind, IndexedChunk, NewChunk, NewDocument, Origin, Outcome, StoredChunk,
+    StoredDocument,
 };
 pub use documents::{DocumentsBehind, ListedDocuments};
 pub use error::StoreError;

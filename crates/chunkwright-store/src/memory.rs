@@ -22,7 +22,7 @@ use crate::check_report::CheckReport;
 use crate::collections::{CollectionsBehind, ListedCollections};
 use crate::contract::{ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
 use crate::document::{
-    Change, DocumentInfo, DocumentKind, NewChunk, Origin, Outcome, StoredChunk, StoredDocument,
+    Change, DocumentInfo, DocumentKind, IndexedChunk, NewChunk, Origin, Outcome, StoredChunk, StoredDocument,
 };
 use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
 use crate::error::{StoreError, check_model, no_collection, unknown_collection, unknown_generation};
@@ -38,7 +38,7 @@ use crate::past_run::PastRun;
 use crate::scored::Scored;
 use crate::source::{SourcePart, SourceRange};
 use crate::statistics::{Statistics, StatisticsRequest};
-use crate::vector::{Vector, check_sparse, check_vector};
+use crate::vector::{Vector, check_sparse, check_vector, of_query};
 use crate::verify::{self, Counters, Kept};
 use chunkwright_models::TextHash;
 use generation::MemoryGeneration;
@@ -97,12 +97,12 @@ impl MemoryStore {
     }
 
     /// Runs `search` over the index of a generation and the rows that pass.
-    fn search(
+    fn search<T>(
         &self,
         generation: &Generation,
         filter: &Filter,
-        search: impl FnOnce(&SearchIndex, &Selection) -> Result<Vec<Scored>, StoreError>,
-    ) -> Result<Vec<Scored>, StoreError> {
+        search: impl FnOnce(&SearchIndex, &Selection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let state = self.read();
         let held = state.held(generation)?;
         let index = held.index(&state);
@@ -368,6 +368,18 @@ impl ChunkStore for MemoryStore {
             Some(Origin { doc_id: document.info.doc_id.clone(), kind })
         };
         Ok(ids.iter().map(origin).collect())
+    }
+
+    fn indexed(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+        terms: &[TermId],
+        query: Option<&[f32]>,
+    ) -> Result<Vec<Option<IndexedChunk>>, StoreError> {
+        let query = of_query(generation, query)?;
+        let filter = Filter::default();
+        self.search(generation, &filter, |index, _| index.indexed(ids, terms, query, &NoDisk))
     }
 
     fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {

@@ -46,7 +46,7 @@ use crate::cache::{Cache, CacheUsage};
 use crate::check_report::CheckReport;
 use crate::collections::{CollectionsBehind, ListedCollections};
 use crate::contract::{Access, ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
-use crate::document::{Change, DocumentInfo, Origin, Outcome, StoredChunk, StoredDocument};
+use crate::document::{Change, DocumentInfo, IndexedChunk, Origin, Outcome, StoredChunk, StoredDocument};
 use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
 use crate::error::{StoreError, no_collection, unknown_collection, unknown_generation};
 use crate::filter::Filter;
@@ -61,7 +61,7 @@ use crate::place::StoreLocation;
 use crate::scored::Scored;
 use crate::source::{SourcePart, SourceRange};
 use crate::statistics::{Statistics, StatisticsRequest};
-use crate::vector::{Vector, check_sparse, check_vector};
+use crate::vector::{Vector, check_sparse, check_vector, of_query};
 pub use backup::Damaged;
 use chunkwright_models::TextHash;
 use collections::Counts;
@@ -481,6 +481,17 @@ impl ChunkStore for SqliteStore {
         self.search(generation, &Filter::default(), |index, _, _| Ok(index.origins(ids)))
     }
 
+    fn indexed(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+        terms: &[TermId],
+        query: Option<&[f32]>,
+    ) -> Result<Vec<Option<IndexedChunk>>, StoreError> {
+        let query = of_query(generation, query)?;
+        self.search(generation, &Filter::default(), |index, _, disk| index.indexed(ids, terms, query, disk))
+    }
+
     fn codes(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         self.read(|transaction| cache::codes(transaction, generation, ids))
     }
@@ -605,20 +616,6 @@ impl Store for SqliteStore {
 
     fn cache(&self) -> &dyn Cache {
         self
-    }
-
-    fn products(
-        &self,
-        generation: &Generation,
-        query: &[f32],
-        chunks: &[&Record],
-    ) -> Result<Vec<Option<f64>>, StoreError> {
-        let Some(model) = generation.spec.model.as_ref().filter(|_| !chunks.is_empty()) else {
-            return Ok(vec![None; chunks.len()]);
-        };
-        check_vector(query, model.dimension)?;
-        let ids: Vec<_> = chunks.iter().map(|record| record.chunk_id).collect();
-        self.search(generation, &Filter::default(), |index, _, disk| index.products(query, &ids, disk))
     }
 
     fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {

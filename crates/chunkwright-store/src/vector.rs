@@ -9,7 +9,7 @@ use chunkwright_models::{Embedding, MAX_WEIGHTS, is_sparse_vector};
 
 use crate::bm25::{put, take};
 use crate::error::StoreError;
-use crate::generation::Model;
+use crate::generation::{Generation, Model};
 
 /// The vectors of one text by one model.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +87,16 @@ pub fn check_vector(vector: &[f32], dimension: usize) -> Result<(), StoreError> 
         return Ok(());
     };
     Err(StoreError::BadVector { problem, dimension })
+}
+
+/// A query's vector, checked, for a generation that has vectors.
+pub(super) fn of_query<'q>(
+    generation: &Generation,
+    query: Option<&'q [f32]>,
+) -> Result<Option<&'q [f32]>, StoreError> {
+    let Some((query, model)) = query.zip(generation.spec.model.as_ref()) else { return Ok(None) };
+    check_vector(query, model.dimension)?;
+    Ok(Some(query))
 }
 
 /// Checks a sparse vector before it is stored or compared.

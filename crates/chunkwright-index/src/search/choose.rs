@@ -1,13 +1,12 @@
 //! Chooses the hits among ranked chunks: applies the reranker, pins and the limit per document, and drops duplicates.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_models::Reranker;
 
 use super::duplicates::Seen;
-use super::judge::Judge;
+use super::judge::{Judge, Judged};
 use super::rank::Asked;
 use super::{Below, Hit, SearchError, SearchOptions};
 use crate::pipeline::{file_of, is_missing};
@@ -74,35 +73,29 @@ pub(super) fn chosen(
     };
     let (mut looked_at, mut next) = (0, (options.top_k + options.top_k / 4 + 2).min(order.len()));
     let mut is_whole = true;
-    let mut here: Vec<(Scored, Arc<StoredChunk>, Option<f64>)> = Vec::new();
+    let mut here: Vec<(Scored, Judged)> = Vec::new();
     loop {
         cancel::check()?;
         let is_first = looked_at == 0;
         let asked = &order[looked_at..next];
-        let chunks = store.chunks(generation, &asked.iter().map(|scored| scored.id).collect::<Vec<_>>())?;
-        is_whole &= chunks.iter().all(Option::is_some);
-        let read = asked.iter().zip(chunks);
-        let read: Vec<(Scored, Arc<StoredChunk>)> = read
-            .filter_map(|(scored, chunk)| Some((*scored, chunk.filter(|chunk| chunk.enabled)?)))
-            .collect();
-        let relevance = judge.relevance(&read.iter().map(|(_, chunk)| &**chunk).collect::<Vec<_>>())?;
-        here.extend(read.into_iter().zip(relevance).map(|((scored, chunk), known)| (scored, chunk, known)));
+        let judged = judge.judge(&asked.iter().map(|scored| scored.id).collect::<Vec<_>>(), is_kept)?;
+        is_whole &= judged.iter().all(|judged| !matches!(judged, Judged::Missing));
+        here.extend(asked.iter().copied().zip(judged));
         looked_at = next;
         let mut hits: Vec<Hit> = Vec::with_capacity(options.top_k);
         let mut below = None;
         let mut seen = Seen::new(options.duplicates);
         let mut of_document: HashMap<String, usize> = HashMap::new();
-        for (scored, chunk, relevance) in &here {
-            let (scored, relevance) = (*scored, *relevance);
+        for (scored, judged) in &here {
             let is_full = hits.len() == options.top_k;
-            if let Some(relevance) = relevance.filter(|relevance| Some(*relevance) < judge.least())
-                && !is_kept(scored.id)
-            {
-                if !is_full {
-                    below = Below::sum(below, Some(Below { count: 1, best: relevance }));
+            let (scored, chunk, relevance) = match judged {
+                Judged::Enough(chunk, relevance) => (*scored, &**chunk, *relevance),
+                Judged::Below(relevance) if !is_full => {
+                    below = Below::sum(below, Some(Below { count: 1, best: *relevance }));
+                    continue;
                 }
-                continue;
-            }
+                Judged::Below(_) | Judged::Missing | Judged::Disabled => continue,
+            };
             let saying = seen.saying(&chunk.record);
             if let Some(first) = seen.first(&saying) {
                 let first = &mut hits[first];

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use chunkwright::{ChunkId, Record};
+use chunkwright::ChunkId;
 use chunkwright_models::late::Tokens;
 use chunkwright_models::{EmbedError, Embedder, Embedding};
 
@@ -284,17 +284,9 @@ impl Asked<'_> {
         all.filter(|term| terms.has(term_id(term))).cloned().collect()
     }
 
-    /// The dot product of the query's vector and that of each chunk; `None` for one without a vector.
-    pub(super) fn cosines_of(
-        &self,
-        store: &dyn Store,
-        generation: &Generation,
-        chunks: &[&Record],
-    ) -> Result<Vec<Option<f64>>, StoreError> {
-        match &self.vectors {
-            Some((query, _)) => store.products(generation, &query.vector, chunks),
-            None => Ok(vec![None; chunks.len()]),
-        }
+    /// The query's dense vector.
+    pub(super) fn vector(&self) -> Option<&[f32]> {
+        self.vectors.as_ref().map(|(embedding, _)| &*embedding.vector)
     }
 
     /// Runs the stages over the present chunks.

@@ -28,7 +28,7 @@
 //! A query without a function word does not count as a question (nonsense rarely has one), so it is judged across
 //! scripts too.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ use crate::glossary::{Known, place};
 use crate::script::Script;
 use chunkwright_models::rarity;
 use chunkwright_store::analysis::{self, Term, TermKind};
-use chunkwright_store::bm25::{TermCounts, TermId, term_id};
+use chunkwright_store::bm25::{TermCounts, TermField, TermId, term_id};
 
 /// The relevance below which a hit probably does not answer the query: of questions and of questions about something
 /// else, as many of each, most that end here are about something else.
@@ -190,7 +190,10 @@ pub struct WordMatch {
 
 /// A text in which words are looked for.
 struct Text<'a> {
-    content: &'a str,
+    /// Unknown if the chunk was not read.
+    content: Option<&'a str>,
+    /// Whether the content was needed and unknown.
+    is_missed: Cell<bool>,
     terms: &'a TermCounts,
     squeezed: OnceCell<String>,
     words: OnceCell<Vec<&'a str>>,
@@ -326,22 +329,49 @@ impl QueryWords {
         }
     }
 
-    /// Returns whether it has function words, as questions do, and `text` is in another script, so that coverage means
-    /// nothing.
+    /// Returns whether it has function words, as questions do.
+    pub(super) fn is_question(&self) -> bool {
+        self.words.iter().any(|word| word.is_function)
+    }
+
+    /// Returns whether it is a question, and `text` is in another script, so that coverage means nothing.
     pub fn is_question_across(&self, text: Option<Script>) -> bool {
-        let has_function_word = self.words.iter().any(|word| word.is_function);
-        has_function_word && self.script.zip(text).is_some_and(|(query, text)| query != text)
+        self.is_question() && self.script.zip(text).is_some_and(|(query, text)| query != text)
+    }
+
+    /// The terms that tell which words a text has, in the order of ids.
+    pub(super) fn terms(&self) -> Vec<TermId> {
+        let of_word = |word: &Word| {
+            let parts = word.parts.iter().map(|(part, _)| *part);
+            let others = word.forms.iter().chain(&word.synonyms).flatten();
+            parts.chain(word.wholes.iter().chain(others).copied()).collect::<Vec<_>>()
+        };
+        let all = self.words.iter().flat_map(of_word);
+        let mut terms: Vec<TermId> = all.flat_map(|term| [term, TermField::File.id(term)]).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        terms
     }
 
     /// How the words and a text match that is found by `terms`.
     pub fn matched(&self, text: &str, terms: &TermCounts) -> WordMatch {
-        let text = Text { content: text, terms, squeezed: OnceCell::new(), words: OnceCell::new() };
+        self.matched_in(&Text::of(Some(text), terms))
+    }
+
+    /// How the words and a text match that is found by `terms`; `None` if only the text tells it.
+    pub(super) fn matched_by(&self, terms: &TermCounts) -> Option<WordMatch> {
+        let text = Text::of(None, terms);
+        let matched = self.matched_in(&text);
+        (!text.is_missed.get()).then_some(matched)
+    }
+
+    fn matched_in(&self, text: &Text<'_>) -> WordMatch {
         let (mut all, mut had, mut weight) = (0.0, 0.0, 0.0);
         for word in &self.words {
-            let (share, count) = word.found_in(&text);
+            let (share, count) = word.found_in(text);
             all += word.rarity;
             had += word.rarity * share;
-            weight += word.rarity * share * terms.weight(count);
+            weight += word.rarity * share * text.terms.weight(count);
         }
         let coverage = if all > 0.0 { had / all } else { 0.0 };
         WordMatch { coverage, evidence: weight.ln_1p() }
@@ -380,7 +410,18 @@ impl Word {
     }
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
+    fn of(content: Option<&'a str>, terms: &'a TermCounts) -> Self {
+        let (squeezed, words) = (OnceCell::new(), OnceCell::new());
+        Self { content, is_missed: Cell::new(false), terms, squeezed, words }
+    }
+
+    /// The content, or nothing of what is missed.
+    fn content(&self) -> &'a str {
+        self.is_missed.set(self.is_missed.get() || self.content.is_none());
+        self.content.unwrap_or_default()
+    }
+
     /// The share of some terms that is there, and how often the rarest of them is.
     fn share_of(&self, terms: &[TermId]) -> (f64, u32) {
         let counts = || terms.iter().map(|term| self.terms.count(*term)).filter(|count| *count > 0);
@@ -394,13 +435,13 @@ impl Text<'_> {
 
     /// Returns whether an identifier is there, however its parts are joined: `parseHeader` as `parse_header`.
     fn has_squeezed(&self, letters: &str) -> bool {
-        self.squeezed.get_or_init(|| squeezed(self.content)).contains(letters)
+        self.squeezed.get_or_init(|| squeezed(self.content())).contains(letters)
     }
 
     /// Returns whether a word is there that differs in one letter, or in the order of two.
     fn has_like(&self, letters: &str) -> bool {
         let words = || {
-            let words = self.content.split(|c: char| !is_of_word(c));
+            let words = self.content().split(|c: char| !is_of_word(c));
             words.filter(|word| word.len() >= LEAST_MISSPELT - 1).collect()
         };
         let mut words = self.words.get_or_init(words).iter();

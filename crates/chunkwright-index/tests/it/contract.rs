@@ -5,10 +5,10 @@ use std::sync::Arc;
 use chunkwright::parse::Text;
 use chunkwright::{ChunkId, Document, Record, RecordContext};
 use chunkwright_index::analysis::terms;
-use chunkwright_index::bm25::{alike, query_ids};
+use chunkwright_index::bm25::{TermCounts, TermField, TermId, alike, query_ids};
 use chunkwright_index::{
-    Change, DocumentInfo, Filter, Generation, GenerationSpec, GenerationState, Model, NewChunk, NewDocument,
-    Outcome, Overlay, PastRun, Scored, Store, StoreError, StoredChunk, StoredDocument,
+    Change, DocumentInfo, Filter, Generation, GenerationSpec, GenerationState, IndexedChunk, Model, NewChunk,
+    NewDocument, Outcome, Overlay, PastRun, Scored, Store, StoreError, StoredChunk, StoredDocument,
 };
 use chunkwright_models::text_hash;
 use chunkwright_source::format;
@@ -329,12 +329,17 @@ fn dense_search_is_exact_and_ordered() {
         assert_eq!(texts(&*store, &hits[..1]), ["East."]);
         assert!(hits[1].id < hits[2].id);
         assert_eq!(store.dense(&g(&*store), &[0.5, 1.0, 0.0], &Filter::default(), 2).unwrap(), hits[..2]);
-        // Of chunks that were read, in any order.
+        // Of chunks that were read, in any order, and of those that an index knows.
         let records = ["d.txt", "c.txt", "b.txt"].map(|doc_id| store.records(&g(&*store), doc_id).unwrap());
         let records: Vec<&Record> = records.iter().flatten().collect();
+        let ids: Vec<ChunkId> = records.iter().map(|record| record.chunk_id).collect();
         let products = store.products(&g(&*store), &[0.5, 1.0, 0.0], &records).unwrap();
         let near = |product: Option<f64>, wanted: f64| product.is_some_and(|it| (it - wanted).abs() < 1e-6);
         assert!(products[0].is_none() && near(products[1], 0.5) && near(products[2], 0.6), "{products:?}");
+        let indexed = store.indexed(&g(&*store), &ids, &[], Some(&[0.5, 1.0, 0.0])).unwrap();
+        for (product, indexed) in products.iter().zip(indexed) {
+            assert!(indexed.is_none_or(|indexed| indexed.product == *product), "{product:?}");
+        }
         let short = store.products(&g(&*store), &[0.5], &records).unwrap_err();
         assert!(short.to_string().contains("another length"), "{short}");
         let only = Filter::parse("doc_id~c.*").unwrap();
@@ -342,6 +347,43 @@ fn dense_search_is_exact_and_ordered() {
             texts(&*store, &store.dense(&g(&*store), &[0.5, 1.0, 0.0], &only, 9).unwrap()),
             ["North again."]
         );
+    });
+}
+
+#[test]
+fn an_index_knows_of_chunks_what_they_have() {
+    let often = "bee ".repeat(300);
+    let texts = ["The bee dances.", "蜜蜂在跳舞。", "Пчела танцует: a bee, a bee.", &often, "Nothing of it."];
+    let query = ["bee", "dances", "Пчела", "跳舞", "hive"];
+    let ids = query_ids(query.iter().flat_map(|word| terms(word)));
+    for_each_store(|kind| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(kind, &folder.path().join("store"));
+        put(&*store, "bee.txt", &texts[..3]);
+        put(&*store, "b.txt", &texts[3..]);
+        put(&*store, "bee.txt", &texts[1..3]);
+        let wanted = ids.iter().flat_map(|id| [*id, TermField::File.id(*id)]);
+        let mut wanted: Vec<TermId> = wanted.collect();
+        wanted.sort_unstable();
+        let records = ["bee.txt", "b.txt"].map(|doc_id| store.records(&g(&*store), doc_id).unwrap());
+        let mut chunks: Vec<ChunkId> = records.iter().flatten().map(|record| record.chunk_id).collect();
+        chunks.push(ChunkId([7; 16]));
+        let indexed = store.indexed(&g(&*store), &chunks, &wanted, None).unwrap();
+        let read = store.chunks(&g(&*store), &chunks).unwrap();
+        assert_eq!(indexed.len(), read.len());
+        for (indexed, chunk) in indexed.iter().zip(&read) {
+            let Some(chunk) = chunk else {
+                assert_eq!(indexed, &None, "{kind}");
+                continue;
+            };
+            let mut counts = chunk.terms.counts.clone();
+            counts.retain(|(id, _)| wanted.binary_search(id).is_ok());
+            let is_known =
+                matches!(kind, "sqlite" | "memory") && counts.iter().all(|(_, count)| *count < 255);
+            let terms = TermCounts { length: chunk.terms.length, counts };
+            let expected = is_known.then_some(IndexedChunk { terms, product: None });
+            assert_eq!(indexed, &expected, "{kind}: {}", chunk.record.content);
+        }
     });
 }
 

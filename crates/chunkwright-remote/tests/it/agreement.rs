@@ -99,13 +99,16 @@ fn every_store_ranks_as_the_embedded_one() {
             same(ours.dense.as_ref().unwrap(), theirs.dense.as_ref().unwrap(), &place);
             same(ours.sparse.as_ref().unwrap(), theirs.sparse.as_ref().unwrap(), &place);
         }
-        let options = SearchOptions { mode: Mode::Hybrid, top_k: 3, ..SearchOptions::default() };
-        for question in questions().iter().step_by(4) {
-            assert_eq!(
-                sqlite.search(question, &options),
-                other.search(question, &options),
-                "{kind} {question}"
-            );
+        // What is too little relevant is told by the index of one, and by reading in the others.
+        for (mode, min_relevance) in [(Mode::Hybrid, Some(0.0)), (Mode::Lexical, None)] {
+            let options = SearchOptions { mode, min_relevance, top_k: 3, ..SearchOptions::default() };
+            for question in questions().iter().step_by(4) {
+                assert_eq!(
+                    sqlite.search(question, &options),
+                    other.search(question, &options),
+                    "{kind} {question}"
+                );
+            }
         }
     };
     check("double");

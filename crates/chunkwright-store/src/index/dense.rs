@@ -220,12 +220,12 @@ impl Dense {
     pub(super) fn products(
         &self,
         query: &[f32],
-        rows: impl Iterator<Item = usize>,
+        rows: &[u32],
         disk: &dyn Disk,
         version: impl Fn(usize) -> i64,
     ) -> Result<HashMap<usize, f64>, StoreError> {
         let rows: Vec<_> =
-            rows.filter(|row| self.has.has(*row)).map(|row| (f32::INFINITY, row as u32)).collect();
+            rows.iter().filter(|row| self.has.has(**row as usize)).map(|row| (f32::INFINITY, *row)).collect();
         let all = rows.len();
         let products = self.compared(query, rows, (all, all), disk, version)?;
         Ok(products.into_iter().map(|(product, row)| (row as usize, f64::from(product))).collect())

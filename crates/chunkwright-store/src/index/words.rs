@@ -17,7 +17,7 @@ use crate::{bm25, cancel};
 /// Postings by term.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    /// The frequency in each row, capped at 255.
+    /// The frequency in each row, capped at [`MOST`].
     by_term: Postings<u8>,
     /// Length normalization of each row's text; see [`bm25::norm`].
     norms: Vec<f32>,
@@ -25,6 +25,9 @@ pub(super) struct Words {
     new: Vec<u64>,
     first_new: u32,
 }
+
+/// The greatest frequency that is told from greater ones.
+const MOST: u8 = u8::MAX;
 
 /// Rows whose scores a thread keeps room for, 4 MB: new memory is cleared page by page, which took longer than some searches.
 const MOST_SCORES: usize = 1 << 20;
@@ -52,7 +55,7 @@ impl Words {
         self.norms.push(bm25::norm(terms.length) as f32);
         let row = u64::from(row - self.first_new) << COUNT_BITS;
         let said = |&(term, count): &(TermId, u32)| {
-            u64::from(term) << (COUNT_BITS + DISTANCE_BITS) | row | u64::from(count.min(255))
+            u64::from(term) << (COUNT_BITS + DISTANCE_BITS) | row | u64::from(count.min(MOST.into()))
         };
         self.new.extend(terms.counts.iter().map(said));
     }
@@ -103,6 +106,32 @@ impl Words {
             rows.extend(having_all(lists));
         }
         Ok(rows)
+    }
+
+    /// How often rows have `terms`, which are in the order of ids; `None` for a row that has more than is known.
+    pub(super) fn counts(
+        &self,
+        rows: &[u32],
+        terms: &[TermId],
+        (parts, disk): (&[DiskPart], &dyn Disk),
+    ) -> Result<Vec<Option<TermCounts>>, StoreError> {
+        let none = |length| TermCounts { length, counts: Vec::new() };
+        let mut found: Vec<_> =
+            rows.iter().map(|row| bm25::length(self.norms[*row as usize]).map(none)).collect();
+        for term in terms {
+            cancel::check()?;
+            let on_disk = disk.terms(parts, *term)?;
+            for list in on_disk.as_deref().into_iter().chain(self.by_term.get(*term)) {
+                for (row, counts) in rows.iter().zip(&mut found) {
+                    match (list.value(*row), &mut *counts) {
+                        (Some(MOST), _) => *counts = None,
+                        (Some(count), Some(counts)) => counts.counts.push((*term, count.into())),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The `limit` passing rows of `index` that BM25 ranks first. Document frequency counts all live rows, whether they
