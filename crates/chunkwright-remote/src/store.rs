@@ -73,6 +73,9 @@ pub struct RemoteStore {
     access: Access,
     /// Excludes other writers on this machine.
     lock: Option<MachineLock>,
+    /// Held by the thread of this process that writes to a collection, by the name that it is stored as: a server without
+    /// transactions would take the second of two for another process.
+    turns: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     /// Live versions, by generation.
     live: Mutex<HashMap<Generation, (u64, Arc<Live>)>>,
     /// Indexes for rankings that the server does not compute.
@@ -97,6 +100,7 @@ impl RemoteStore {
             cache,
             access,
             lock: None,
+            turns: Mutex::default(),
             live: Mutex::default(),
             indexes: Mutex::default(),
             columns: Mutex::default(),
@@ -195,6 +199,8 @@ impl DocumentStore for RemoteStore {
         if generation.number == FOREIGN {
             return Err(StoreError::Foreign { name: generation.collection.clone() });
         }
+        let turn = Arc::clone(self.turns.lock().entry(generation.stored_as().to_owned()).or_default());
+        let _turn = turn.lock();
         self.transaction(&[generation.stored_as()], || plan::write(self, generation, changes))
     }
 

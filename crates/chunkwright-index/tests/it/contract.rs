@@ -310,6 +310,25 @@ fn a_touched_file_changes_nothing_that_readers_see() {
 }
 
 #[test]
+fn threads_of_one_process_write_in_turns() {
+    check(|store| {
+        g(&*store);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let store = &*store;
+                scope.spawn(move || {
+                    for number in 0..12 {
+                        let new = document(&format!("{thread}/{number}.txt"), 0, &["As it was."]);
+                        assert_eq!(replace(store, new), Outcome::Written);
+                    }
+                });
+            }
+        });
+        assert_eq!(store.documents(&g(&*store)).unwrap().len(), 48);
+    });
+}
+
+#[test]
 fn dense_search_is_exact_and_ordered() {
     check(|store| {
         with_model(&*store, 3);
