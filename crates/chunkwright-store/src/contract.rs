@@ -207,8 +207,8 @@ pub trait ChunkStore: Send + Sync {
     fn origins(&self, generation: &Generation, ids: &[ChunkId]) -> Result<Vec<Option<Origin>>, StoreError>;
 
     /// What the index in memory has of chunks by id, in order: how often they have `terms`, which are in the order of ids, and
-    /// their dot product with `query`; `None` for one of which only [reading](Self::chunks) tells it, as for all where there
-    /// is no such index.
+    /// their dot product with `query`; `None` for a chunk that must be [read](Self::chunks) for that. A store without an index
+    /// in memory answers `None` for every chunk.
     fn indexed(
         &self,
         _generation: &Generation,

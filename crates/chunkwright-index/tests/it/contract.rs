@@ -348,7 +348,7 @@ fn dense_search_is_exact_and_ordered() {
         assert_eq!(texts(&*store, &hits[..1]), ["East."]);
         assert!(hits[1].id < hits[2].id);
         assert_eq!(store.dense(&g(&*store), &[0.5, 1.0, 0.0], &Filter::default(), 2).unwrap(), hits[..2]);
-        // Of chunks that were read, in any order, and of those that an index knows.
+        // The same products for chunks that were read, in any order, and from the index.
         let records = ["d.txt", "c.txt", "b.txt"].map(|doc_id| store.records(&g(&*store), doc_id).unwrap());
         let records: Vec<&Record> = records.iter().flatten().collect();
         let ids: Vec<ChunkId> = records.iter().map(|record| record.chunk_id).collect();
