@@ -75,27 +75,31 @@ impl Seen {
 /// The words of a text in lower case, operators included, with one blank between them.
 fn words(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
-    let mut is_between = true;
-    for c in text.chars() {
-        let ends = match c {
-            '.' | ',' | ';' | ':' | '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}' | '，' | '。'
-            | '；' | '：' | '、' => true,
-            c => c.is_whitespace(),
-        };
-        if ends {
-            is_between = true;
-            continue;
-        }
-        if std::mem::take(&mut is_between) && !words.is_empty() {
+    for word in text.split(is_between).filter(|word| !word.is_empty()) {
+        if !words.is_empty() {
             words.push(' ');
         }
-        if c.is_ascii() {
-            words.push(c.to_ascii_lowercase());
+        if word.is_ascii() {
+            let start = words.len();
+            words.push_str(word);
+            words[start..].make_ascii_lowercase();
         } else {
-            words.extend(c.to_lowercase());
+            words.extend(word.chars().flat_map(char::to_lowercase));
         }
     }
     words
+}
+
+/// Whether a character stands between words. Unicode's tables are asked about few.
+fn is_between(c: char) -> bool {
+    match c {
+        '\0'..='\x7f' => {
+            matches!(c, '.' | ',' | ';' | ':' | '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '{' | '}')
+                || matches!(c, ' ' | '\t'..='\r')
+        }
+        '，' | '。' | '；' | '：' | '、' => true,
+        _ => c.is_whitespace(),
+    }
 }
 
 /// A path without the marks of its languages, and the marks; `None` if no folder names the language of the file.

@@ -456,7 +456,15 @@ fn ids_of(form: &str) -> Vec<TermId> {
 
 /// The letters and digits of a text, in lower case.
 fn squeezed(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let mut letters = String::with_capacity(text.len());
+    for c in text.chars().filter(|c| is_of_word(*c)) {
+        if c.is_ascii() {
+            letters.push(c.to_ascii_lowercase());
+        } else {
+            letters.extend(c.to_lowercase());
+        }
+    }
+    letters
 }
 
 /// Whether a character is a letter or a digit. Most are told without a look into Unicode's tables, which took a tenth of a
