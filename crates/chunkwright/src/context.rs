@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::slice;
 
 use serde::{Deserialize, Serialize};
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::chunk::{ChunkConfig, ContextRule, Lines, Strategy};
 use crate::document::{BlockKind, Document, Enclosure, EnclosureKind, SectionId, SectionKind};
@@ -472,7 +471,7 @@ fn overlap(
     let near = text.len().saturating_sub(16 * config.overlap_size);
     let near = (near..=text.len()).find(|&at| text.is_char_boundary(at))?;
     let tail = &text[near..];
-    let sentences = tail.split_sentence_bound_indices().map(|(at, _)| near + at);
+    let sentences = words::sentences(tail).map(|at| near + at);
     let words = || words::starts(tail).into_iter().map(|at| near + at);
     let start = furthest(sentences.filter(|&at| at > near || near == 0).collect())
         .or_else(|| furthest(words().collect()))?;

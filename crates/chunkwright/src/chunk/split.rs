@@ -456,14 +456,17 @@ impl<'a> Splitter<'a> {
     fn sentences(&self, span: Span, starts: &mut Vec<(u32, Level, u32)>) {
         let text = span.of(self.document.source());
         let (mut ended, mut pauses) = (false, false);
-        for (at, sentence) in text.split_sentence_bound_indices() {
+        let mut places = words::sentences(text).peekable();
+        while let Some(at) = places.next() {
+            let sentence = &text[at..places.peek().copied().unwrap_or(text.len())];
             // UAX #29 ends a sentence at every line break; prose is often wrapped.
             let level = if ended { Level::Sentence } else { Level::Line };
             if at > 0 && !pauses {
                 starts.push((span.start + at as u32, level, 0));
             }
             // Marks at which it ends none.
-            for (place, _) in sentence.match_indices(['؛', '།', '༎']) {
+            let marks = if sentence.is_ascii() { "" } else { sentence };
+            for (place, _) in marks.match_indices(['؛', '།', '༎']) {
                 let after = sentence[place..].trim_start_matches(|c| is_blank(c) || is_terminator(c));
                 if !after.is_empty() {
                     starts.push((

@@ -5,14 +5,18 @@
 //! bytes, but only `data:image/png;base64,` is measured, embedded and searched. What is shorter or has another mixture
 //! of characters than encoded data stays: identifiers, hashes, paths, addresses.
 
+use std::cell::LazyCell;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 
 use crate::span::Span;
 
 /// The mark before the payload of a data URI.
 const MARK: &str = ";base64,";
+
+static MARKS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARK));
 
 /// Least bytes of a payload that is left out: shorter ones are drawn on one line or two, and are examples as often.
 const LEAST: usize = 256;
@@ -29,6 +33,9 @@ const MOST_BEFORE: usize = 1024;
 /// Least bytes of a line of encoded data that is not its last.
 const LINE: usize = 40;
 
+/// Less than half of it, which a run has on one side of any of its bytes.
+const HALF: usize = 16;
+
 /// Most bytes between two lines of encoded data: a line break, as such or escaped, quotes, and the mark of a quotation
 /// or comment.
 const MOST_JOINT: usize = 24;
@@ -40,7 +47,7 @@ pub(super) fn payloads(source: &str) -> impl Iterator<Item = Span> {
 
 /// The payloads of the data URIs in `source`.
 fn uris(source: &str) -> impl Iterator<Item = Span> {
-    memmem::find_iter(source.as_bytes(), MARK).filter_map(|at| {
+    MARKS.find_iter(source.as_bytes()).filter_map(|at| {
         let bytes = source.as_bytes();
         let head = &bytes[at.saturating_sub(MOST_HEAD)..at];
         let is_head = |byte: &u8| byte.is_ascii_alphanumeric() || b"/+.-;=:_".contains(byte);
@@ -72,7 +79,7 @@ impl Iterator for Encoded<'_> {
             let (mut lines, mut last) = (1, first.len());
             let text = &self.bytes[first.clone()];
             // Equal lines of hex are as likely a list of hashes.
-            let is_joined = !is_hex(text) && looks_encoded(text, Armour::Maybe);
+            let is_joined = LazyCell::new(|| !is_hex(text) && looks_encoded(text, Armour::Maybe));
             while let Some(mut run) = self.run() {
                 let joint = &self.bytes[data.end..run.start];
                 // The letter of an escaped line break.
@@ -80,7 +87,7 @@ impl Iterator for Encoded<'_> {
                     run.start += 1;
                 }
                 // A longer line does not follow a shorter one.
-                if !is_joined || !is_joint(joint) || run.len() > last || lines > 1 && first.len() != last {
+                if run.len() > last || lines > 1 && first.len() != last || !is_joint(joint) || !*is_joined {
                     self.next = Some(run);
                     break;
                 }
@@ -101,7 +108,7 @@ impl Encoded<'_> {
     /// The next run of at least [`LINE`] bytes that encoded data may consist of.
     fn run(&mut self) -> Option<Range<usize>> {
         while let Some(byte) = self.bytes.get(self.at) {
-            if !is_encoded(*byte) {
+            if !is_encoded(*byte) || !self.may_have_run() {
                 self.at += LINE;
                 continue;
             }
@@ -120,6 +127,14 @@ impl Encoded<'_> {
             }
         }
         None
+    }
+
+    /// Whether a run of [`LINE`] bytes may be around the next byte: it has the next [`HALF`] bytes or the last.
+    fn may_have_run(&self) -> bool {
+        let is_of_run = |bytes: &[u8; HALF]| bytes.iter().filter(|byte| is_encoded(**byte)).count() == HALF;
+        let last = self.bytes[..=self.at].last_chunk();
+        let next = self.bytes[self.at..].first_chunk();
+        last.zip(next).is_none_or(|(last, next)| is_of_run(last) || is_of_run(next))
     }
 
     /// The text right before `data`.
@@ -183,21 +198,12 @@ enum Armour {
 }
 
 /// Whether base64, base64url or hex has the byte.
+#[expect(clippy::needless_bitwise_bool, reason = "without a branch, a compiler compares many bytes at once")]
 fn is_encoded(byte: u8) -> bool {
-    ENCODED[usize::from(byte)]
+    let (letter, digit) = ((byte | 0x20).wrapping_sub(b'a'), byte.wrapping_sub(b'0'));
+    let is_mark = (byte == b'+') | (byte == b'/') | (byte == b'=') | (byte == b'-') | (byte == b'_');
+    (letter < 26) | (digit < 10) | is_mark
 }
-
-/// A table, since a byte in five of every text is looked at.
-const ENCODED: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < table.len() {
-        table[byte] =
-            (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'+' | b'/' | b'=' | b'-' | b'_');
-        byte += 1;
-    }
-    table
-};
 
 fn is_hex(run: &[u8]) -> bool {
     run.iter().all(u8::is_ascii_hexdigit)
