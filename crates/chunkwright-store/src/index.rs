@@ -24,6 +24,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use chunkwright::ChunkId;
+use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::bm25::{TermCounts, TermId};
@@ -74,6 +75,8 @@ pub struct SearchIndex {
     dense: Dense,
     sparse: Sparse,
     words: Words,
+    /// Number of live rows that have a term, of the terms that were asked for. Counting takes as long as scoring.
+    having: Mutex<ById<TermId, usize>>,
     on_disk: DiskRows,
 }
 
@@ -199,6 +202,7 @@ impl SearchIndex {
     /// Begins a version of a document; chunks [pushed](Self::push) next belong to it.
     pub fn begin(&mut self, version: i64, doc_id: &str) {
         let start = self.rows.len() as u32;
+        self.having.get_mut().clear();
         self.live.insert(version, self.documents.len() as u32);
         self.documents.push(Document { doc_id: doc_id.to_owned(), version, rows: start..start });
         self.shown = self.documents.len();
@@ -263,7 +267,7 @@ impl SearchIndex {
     fn append(&mut self, mut other: Self) {
         if self.rows.is_empty() {
             other.live_rows.clear_all();
-            *self = Self { shown: 0, live: HashMap::new(), live_count: 0, ..other };
+            *self = Self { shown: 0, live: HashMap::new(), live_count: 0, having: Mutex::default(), ..other };
             return;
         }
         let first = self.rows.len() as u32;
@@ -295,6 +299,7 @@ impl SearchIndex {
             self.live.remove(&document.version);
         }
         self.shown = documents;
+        self.having.get_mut().clear();
         self.rows.truncate(rows as usize);
         self.symbols.take();
         self.ids.take();
@@ -314,6 +319,7 @@ impl SearchIndex {
             Gone::AllBut(live) => self.retain(live),
             Gone::These(gone) => gone.iter().for_each(|version| self.remove(*version)),
         }
+        self.having.get_mut().clear();
         for at in self.shown..self.documents.len() {
             let Document { version, rows, .. } = &self.documents[at];
             self.live.insert(*version, at as u32);
@@ -348,6 +354,7 @@ impl SearchIndex {
 
     fn remove(&mut self, version: i64) {
         if let Some(document) = self.live.remove(&version) {
+            self.having.get_mut().clear();
             for row in self.documents[document as usize].rows.clone() {
                 self.live_rows.clear(row as usize);
                 self.live_count -= 1;
@@ -427,6 +434,23 @@ impl SearchIndex {
             counts.next()?.map(|terms| IndexedChunk { terms, product })
         };
         Ok(rows.into_iter().map(indexed).collect())
+    }
+
+    /// Number of live rows in the lists of a term.
+    fn live_in<'a, L: Iterator<Item = &'a List<u8>>>(&self, term: TermId, lists: impl Fn() -> L) -> usize {
+        if self.live_count == self.rows.len() {
+            return lists().map(|list| list.rows.len()).sum();
+        }
+        let known = self.having.lock().get(&term).copied();
+        known.unwrap_or_else(|| {
+            let rows = lists().flat_map(|list| &list.rows);
+            let live = rows.filter(|row| self.live_rows.has(**row as usize)).count();
+            // Words that no row has are without number.
+            if live > 0 {
+                self.having.lock().insert(term, live);
+            }
+            live
+        })
     }
 
     /// The version of a row's document.
@@ -531,9 +555,11 @@ mod tests {
             add(&mut fresh, version, version as u32 % 40);
         }
         let filter = Filter::parse("symbol = symbol1").expect("a filter");
-        // Two of them know the symbols of what there is now.
+        // Two of them know the symbols of what there is now, and how many rows have a word.
         for index in [&worn, &tidied] {
             index.passing(&filter, &NoDisk, |_, _| Err(StoreError::ReadOnly)).expect("a quick filter");
+            let terms = ["word3", "every"].map(|word| (crate::bm25::term_id(word), 1.0));
+            index.lexical(&terms, &Selection::All, 50, &NoDisk).expect("ranked");
         }
         // Changes continue on all.
         for index in [&mut worn, &mut tidied, &mut fresh] {

@@ -72,6 +72,15 @@ impl Bits {
         Self { words, len: self.len }
     }
 
+    /// Sets the scores of rows that are no members to 0.
+    pub(super) fn mask(&self, scores: &mut [f32]) {
+        for (word, scores) in self.words.iter().zip(scores.chunks_mut(64)).filter(|(word, _)| **word != !0) {
+            for (at, score) in scores.iter_mut().enumerate() {
+                *score = if word >> at & 1 == 1 { *score } else { 0.0 };
+            }
+        }
+    }
+
     /// The members, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         self.words.iter().enumerate().flat_map(|(at, word)| {

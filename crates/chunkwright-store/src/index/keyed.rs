@@ -12,11 +12,16 @@ use crate::document::{DocumentKind, Origin};
 const UNKNOWN: usize = 1_024;
 const SHARE: usize = 16;
 
+/// Entries of a bucket, on average: one or two lines of a cache.
+const BUCKET: usize = 8;
+
 /// The rows that have a key: 8 bytes for each.
 #[derive(Debug)]
 pub(super) struct Keyed {
     /// Keys with rows, in order.
     entries: Vec<(u32, u32)>,
+    /// Where the entries of each bucket begin. Keys, which are hashes, are in the bucket that their first bits number.
+    buckets: Vec<u32>,
     /// Number of rows that are known; later ones may have any key.
     known: usize,
 }
@@ -28,7 +33,11 @@ impl Keyed {
         // Stable, so that the rows of a key stay in order.
         radsort::sort_by_key(&mut entries, |(key, _)| *key);
         entries.shrink_to_fit();
-        Self { entries, known: rows }
+        let count = (entries.len() / BUCKET).max(1);
+        let starts =
+            |bucket: usize| entries.partition_point(|(key, _)| bucket_of(*key, count) < bucket) as u32;
+        let buckets = (0..=count).map(starts).collect();
+        Self { entries, buckets, known: rows }
     }
 
     /// Whether too many of `rows` rows are not known.
@@ -38,8 +47,10 @@ impl Keyed {
 
     /// The rows, of `rows`, that may have a key: every one that does, and few others.
     pub(super) fn having(&self, key: u32, rows: usize) -> impl Iterator<Item = usize> {
-        let first = self.entries.partition_point(|(known, _)| *known < key);
-        let known = self.entries[first..].iter().take_while(move |(known, _)| *known == key);
+        let bucket = bucket_of(key, self.buckets.len() - 1);
+        let entries = &self.entries[self.buckets[bucket] as usize..self.buckets[bucket + 1] as usize];
+        let first = entries.partition_point(|(known, _)| *known < key);
+        let known = entries[first..].iter().take_while(move |(known, _)| *known == key);
         known.map(|(_, row)| *row as usize).chain(self.known..rows)
     }
 }
@@ -84,6 +95,11 @@ impl SearchIndex {
             keyed.having(start(*id), rows).find(is_here)
         })
     }
+}
+
+/// The bucket of a key, of `count` buckets.
+fn bucket_of(key: u32, count: usize) -> usize {
+    ((u64::from(key) * count as u64) >> u32::BITS) as usize
 }
 
 pub(super) fn hash(symbol: &str) -> u32 {

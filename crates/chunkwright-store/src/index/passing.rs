@@ -41,6 +41,15 @@ impl Selection {
         }
     }
 
+    /// Sets the scores of all other rows to 0.
+    pub(super) fn mask(&self, scores: &mut [f32]) {
+        match self {
+            Self::All => {}
+            Self::Rows(rows) => rows.mask(scores),
+            Self::Few(_) => self.wide(scores.len()).mask(scores),
+        }
+    }
+
     /// Of `rows` rows, a selection that is asked about all of them.
     pub(super) fn wide(&self, rows: usize) -> Cow<'_, Self> {
         match self {

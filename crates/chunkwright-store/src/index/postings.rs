@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use chunkwright::ChunkId;
+use multiversion::multiversion;
 
 use super::{Places, top};
 use crate::bm25::{put, take};
@@ -179,7 +180,7 @@ impl<V: Copy> List<V> {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, V)> {
-        self.rows.iter().copied().zip(self.values.iter().copied())
+        self.rows.iter().zip(&self.values).map(|(row, value)| (*row, *value))
     }
 }
 
@@ -208,35 +209,37 @@ impl Hasher for IdHasher {
     }
 }
 
-/// Scores that are compared with the best so far at once.
-const GROUP: usize = 64;
+/// Scores of which the greatest is computed at once.
+const GROUP: usize = 32;
 
-/// The `limit` greatest scores over 0 of the rows that pass; equal scores by chunk id. `row` is the row of a score by its
-/// position.
+/// The `limit` greatest scores over 0; equal scores by chunk id. `row` is the row of a score by its position.
 pub(super) fn best(
     scores: &[f32],
     row: impl Fn(usize) -> usize,
-    passes: impl Fn(usize) -> bool,
     limit: usize,
     id: impl Fn(usize) -> ChunkId,
 ) -> Vec<Scored> {
+    let mut greatest = Vec::with_capacity(scores.len().div_ceil(GROUP));
+    greatest_of_groups(scores, &mut greatest);
+    // A score of each of `limit` groups is this or more, so those below it are not among the best.
+    let least = match limit.checked_sub(1) {
+        Some(before) if limit < greatest.len() => {
+            let mut ordered = greatest.clone();
+            let (_, least, _) = ordered.select_nth_unstable_by(before, |a, b| b.total_cmp(a));
+            least.max(f32::MIN_POSITIVE)
+        }
+        _ => f32::MIN_POSITIVE,
+    };
     let mut kept: Vec<(f32, u32)> = Vec::new();
-    let (mut least, mut full) = (f32::MIN_POSITIVE, limit.max(64).saturating_mul(4));
-    for (first, group) in (0..).step_by(GROUP).zip(scores.chunks(GROUP)) {
-        // Most have none. Counted without a branch, so that a compiler compares many at once.
-        if group.iter().filter(|score| **score >= least).count() == 0 {
-            continue;
-        }
-        for (&score, row) in group.iter().zip((first..).map(&row)) {
-            if score >= least && passes(row) {
-                kept.push((score, row as u32));
-                // Drops, now and then, rows that can no longer be among the best.
-                if kept.len() >= full {
-                    least = keep_first(&mut kept, limit);
-                    full = full.max(2 * kept.len());
-                }
-            }
-        }
+    let with_some = (0..)
+        .step_by(GROUP)
+        .zip(scores.chunks(GROUP))
+        .zip(&greatest)
+        .filter(|(_, greatest)| **greatest >= least);
+    for ((first, group), _) in with_some {
+        // The scores first: there may be no row after the last.
+        let of_group = group.iter().zip((first..).map(&row)).filter(|(score, _)| **score >= least);
+        kept.extend(of_group.map(|(score, row)| (*score, row as u32)));
     }
     // Ids are scattered in memory: few are read.
     keep_first(&mut kept, limit);
@@ -244,13 +247,45 @@ pub(super) fn best(
     top(kept.into_iter().map(hit).collect(), limit)
 }
 
-/// Drops rows below the `limit` greatest scores and returns the least score left. Rows with that score are all kept,
-/// since any of them may be needed.
-fn keep_first(kept: &mut Vec<(f32, u32)>, limit: usize) -> f32 {
-    if kept.len() <= limit || limit == 0 {
-        return f32::MIN_POSITIVE;
+/// Pushes the greatest score of each group; 0 if none is greater. The bits of positive numbers are ordered as the numbers
+/// are, and a compiler compares many integers at once.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn greatest_of_groups(scores: &[f32], greatest: &mut Vec<f32>) {
+    let bits = |score: &f32| if *score > 0.0 { score.to_bits() } else { 0 };
+    greatest
+        .extend(scores.chunks(GROUP).map(|group| f32::from_bits(group.iter().map(bits).fold(0, u32::max))));
+}
+
+/// Drops rows below the `limit` greatest scores. Rows with the least score left are all kept, since any of them may be
+/// needed.
+fn keep_first(kept: &mut Vec<(f32, u32)>, limit: usize) {
+    if kept.len() > limit && limit > 0 {
+        let (_, &mut (least, _), _) = kept.select_nth_unstable_by(limit - 1, |a, b| b.0.total_cmp(&a.0));
+        kept.retain(|(score, _)| *score >= least);
     }
-    let (_, &mut (least, _), _) = kept.select_nth_unstable_by(limit - 1, |a, b| b.0.total_cmp(&a.0));
-    kept.retain(|(score, _)| *score >= least);
-    least
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_the_first_of_all_in_order(
+            // Few values, so that many are equal, and what a score may be by accident.
+            some in prop::collection::vec(0_usize..20, 0..300),
+            repeats in 1_usize..20,
+            limit in 0_usize..400,
+        ) {
+            const RARE: [f32; 7] = [0.0, -0.0, -1.0, f32::NAN, f32::INFINITY, f32::MIN_POSITIVE, 1e-40];
+            let score = |at: &usize| RARE.get(*at).copied().unwrap_or(*at as f32);
+            let scores: Vec<f32> = some.iter().map(score).collect::<Vec<_>>().repeat(repeats);
+            let id = |row: usize| ChunkId((row as u128).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
+            let rows = scores.iter().enumerate().filter(|(_, score)| **score >= f32::MIN_POSITIVE);
+            let all = rows.map(|(row, score)| Scored { id: id(row), score: f64::from(*score) }).collect();
+            prop_assert_eq!(best(&scores, |at| at, limit, id), top(all, limit));
+        }
+    }
 }

@@ -64,6 +64,10 @@ impl Sparse {
                 }
             }
         }
-        Ok(best(&scores, |row| row, |row| passing.has(row), limit, id))
+        if scores.is_empty() {
+            return Ok(Vec::new());
+        }
+        passing.mask(&mut scores);
+        Ok(best(&scores, |row| row, limit, id))
     }
 }

@@ -143,18 +143,10 @@ impl Words {
         (passing, limit): (&Selection, usize),
         disk: &dyn Disk,
     ) -> Result<Vec<Scored>, StoreError> {
-        let is_whole = index.live_count == index.rows.len();
-        let having = |list: &List<u8>| {
-            if is_whole {
-                list.rows.len()
-            } else {
-                list.rows.iter().filter(|row| index.live_rows.has(**row as usize)).count()
-            }
-        };
         let mut found = Vec::with_capacity(terms.len());
         for (term, own) in terms {
             let lists = (disk.terms(&index.on_disk.parts, *term)?, self.by_term.get(*term));
-            let having = lists.0.as_deref().map_or(0, having) + lists.1.map_or(0, having);
+            let having = index.live_in(*term, || lists.0.as_deref().into_iter().chain(lists.1));
             if having > 0 {
                 let idf = bm25::idf(index.live_count, having);
                 found.push((lists, f64::from(*own) * bm25::share(*term) * idf));
@@ -179,7 +171,7 @@ impl Words {
                     *score += list.value(row).map_or(0.0, |count| weight(row, count, idf));
                 }
             }
-            return Ok(best(&scores, |at| rows[at] as usize, |_| true, limit, id));
+            return Ok(best(&scores, |at| rows[at] as usize, limit, id));
         }
         let mut scores = SCORES.take();
         scores.clear();
@@ -190,7 +182,8 @@ impl Words {
                 scores[row as usize] += weight(row, count, idf);
             }
         }
-        let best = best(&scores, |row| row, |row| passing.has(row), limit, id);
+        passing.mask(&mut scores);
+        let best = best(&scores, |row| row, limit, id);
         if scores.len() <= MOST_SCORES {
             SCORES.set(scores);
         }

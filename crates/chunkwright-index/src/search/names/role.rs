@@ -237,10 +237,16 @@ fn prose(record: &Record, name: &Name) -> Option<(Role, f64)> {
         .then_some((Role::Documentation, Role::Documentation.score()))
 }
 
+/// What a text has that marks a line as a title, before it or below.
+const TITLE_MARKS: [&str; 4] = ["#", "===", "---", "~~~"];
+
 /// The score of a chunk that begins a section whose title equals a query.
 pub(super) fn title(record: &Record, wanted: &str) -> Option<(Role, f64)> {
     let is_title = |title: &String| folded(title) == wanted;
     let is_own = record.symbols.is_none() && record.section_path.last().is_some_and(is_title);
+    if !is_own && !TITLE_MARKS.iter().any(|mark| record.content.contains(mark)) {
+        return None;
+    }
     let mut lines = record.content.lines().peekable();
     let mut begins = false;
     while let Some(line) = lines.next() {
@@ -251,8 +257,7 @@ pub(super) fn title(record: &Record, wanted: &str) -> Option<(Role, f64)> {
         let is_marked = text.starts_with('#') && record.symbols.is_none();
         let is_underlined = lines.peek().is_some_and(|next| {
             let next = next.trim();
-            next.len() >= 3
-                && (next.chars().all(|c| c == '=') || next.chars().all(|c| matches!(c, '-' | '~')))
+            next.len() >= 3 && ['=', '-', '~'].iter().any(|mark| next.chars().all(|c| c == *mark))
         });
         if (is_marked || is_underlined || is_own) && folded(text.trim_matches(['#', ' '])) == wanted {
             begins = true;
