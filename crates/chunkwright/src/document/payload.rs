@@ -33,8 +33,8 @@ const MOST_BEFORE: usize = 1024;
 /// Least bytes of a line of encoded data that is not its last.
 const LINE: usize = 40;
 
-/// Less than half of it, which a run has on one side of any of its bytes.
-const HALF: usize = 16;
+/// Bytes that are looked at together. A run has those from `LINE - BLOCK` bytes after the first place where it may begin.
+const BLOCK: usize = 16;
 
 /// Most bytes between two lines of encoded data: a line break, as such or escaped, quotes, and the mark of a quotation
 /// or comment.
@@ -42,7 +42,7 @@ const MOST_JOINT: usize = 24;
 
 /// The payloads in `source`: those of data URIs in order, then others in order.
 pub(super) fn payloads(source: &str) -> impl Iterator<Item = Span> {
-    uris(source).chain(Encoded { bytes: source.as_bytes(), at: LINE - 1, next: None })
+    uris(source).chain(Encoded { bytes: source.as_bytes(), at: 0, next: None })
 }
 
 /// The payloads of the data URIs in `source`.
@@ -63,7 +63,7 @@ fn uris(source: &str) -> impl Iterator<Item = Span> {
 /// Encoded data outside data URIs: one long run, or lines of equal length.
 struct Encoded<'a> {
     bytes: &'a [u8],
-    /// The next byte to look at. A run of [`LINE`] bytes has one of every so many.
+    /// Where the next run may begin.
     at: usize,
     /// The run after the last data.
     next: Option<Range<usize>>,
@@ -93,6 +93,10 @@ impl Iterator for Encoded<'_> {
                 }
                 (lines, last, data.end) = (lines + 1, run.len(), run.end);
             }
+            // Most are a path or an address.
+            if data.len() < LEAST_ARMOURED {
+                continue;
+            }
             let armour = self.armour(&data);
             if self.is_payload(&data, &first, lines, armour) {
                 if lines > 1 || armour == Armour::Maybe {
@@ -107,15 +111,22 @@ impl Iterator for Encoded<'_> {
 impl Encoded<'_> {
     /// The next run of at least [`LINE`] bytes that encoded data may consist of.
     fn run(&mut self) -> Option<Range<usize>> {
-        while let Some(byte) = self.bytes.get(self.at) {
-            if !is_encoded(*byte) || !self.may_have_run() {
-                self.at += LINE;
+        let next = |at: usize| self.bytes.get(at + LINE - BLOCK..).and_then(<[u8]>::first_chunk::<BLOCK>);
+        while let Some(block) = next(self.at) {
+            let at = self.at + LINE - BLOCK;
+            self.at = at + 1;
+            // Nearly all have a blank or no ASCII. Counted without a branch, so that a compiler compares all bytes at once.
+            let is_near = |byte: &&u8| (b'+'..=b'z').contains(byte);
+            if block.iter().filter(is_near).count() < BLOCK || !block.iter().all(|byte| is_encoded(*byte)) {
                 continue;
             }
-            let head = self.bytes[..self.at].iter().rev().take_while(|byte| is_encoded(**byte)).count();
-            let tail = self.bytes[self.at..].iter().take_while(|byte| is_encoded(**byte)).count();
-            let (mut start, end) = (self.at - head, self.at + tail);
-            self.at = end + LINE;
+            let head = self.bytes[..at].iter().rev().take_while(|byte| is_encoded(**byte)).count();
+            let tail = self.bytes[at..].iter().take_while(|byte| is_encoded(**byte)).count();
+            let (mut start, end) = (at - head, at + tail);
+            self.at = end + 1;
+            if end - start < LINE {
+                continue;
+            }
             // `KEY=` before the data ends with the last `=` that something follows.
             let data = &self.bytes[start..end];
             let padding = data.iter().rev().take_while(|byte| **byte == b'=').count();
@@ -127,14 +138,6 @@ impl Encoded<'_> {
             }
         }
         None
-    }
-
-    /// Whether a run of [`LINE`] bytes may be around the next byte: it has the next [`HALF`] bytes or the last.
-    fn may_have_run(&self) -> bool {
-        let is_of_run = |bytes: &[u8; HALF]| bytes.iter().filter(|byte| is_encoded(**byte)).count() == HALF;
-        let last = self.bytes[..=self.at].last_chunk();
-        let next = self.bytes[self.at..].first_chunk();
-        last.zip(next).is_none_or(|(last, next)| is_of_run(last) || is_of_run(next))
     }
 
     /// The text right before `data`.
@@ -198,11 +201,17 @@ enum Armour {
 }
 
 /// Whether base64, base64url or hex has the byte.
-#[expect(clippy::needless_bitwise_bool, reason = "without a branch, a compiler compares many bytes at once")]
 fn is_encoded(byte: u8) -> bool {
-    let (letter, digit) = ((byte | 0x20).wrapping_sub(b'a'), byte.wrapping_sub(b'0'));
-    let is_mark = (byte == b'+') | (byte == b'/') | (byte == b'=') | (byte == b'-') | (byte == b'_');
-    (letter < 26) | (digit < 10) | is_mark
+    const ENCODED: [bool; 256] = {
+        let mut encoded = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            encoded[byte] = matches!(byte as u8, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'+' | b'/' | b'=' | b'-' | b'_');
+            byte += 1;
+        }
+        encoded
+    };
+    ENCODED[usize::from(byte)]
 }
 
 fn is_hex(run: &[u8]) -> bool {

@@ -163,6 +163,11 @@ impl<'a> Plain<'a> {
         let mut line = self.line + 1;
         let end = loop {
             let Some(text) = self.text(line) else { break self.source.len() };
+            // Most lines.
+            if text[0].is_ascii_alphabetic() || !text[0].is_ascii() {
+                line += 1;
+                continue;
+            }
             match outdented(text).0 {
                 Kind::Text => {}
                 Kind::Blank | Kind::Heading(_) | Kind::Fence | Kind::Html | Kind::Raw(_) => {
@@ -385,8 +390,11 @@ fn title(text: &str) -> Option<String> {
             return None;
         }
     }
-    let mut title = String::with_capacity(text.len());
     let marks = text.bytes().filter(|&byte| byte == b'`').count();
+    if marks == 0 {
+        return text.bytes().all(is_unmarked).then(|| text.to_owned());
+    }
+    let mut title = String::with_capacity(text.len());
     for (index, part) in text.split('`').enumerate() {
         let plain = if index % 2 == 1 {
             // Blanks at both ends of code do not count.
