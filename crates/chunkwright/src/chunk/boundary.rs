@@ -89,7 +89,6 @@ impl Finisher<'_> {
             }
         }
         if is_changed {
-            self.ids.clear();
             self.keeps_spans = true;
             for draft in drafts {
                 self.fit(draft);

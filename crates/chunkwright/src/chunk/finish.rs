@@ -1,16 +1,16 @@
 //! The last step of cutting, the same for every strategy: enforces the limit exactly and gives chunks their identity.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::chunk::boundary::{Boundary, BoundaryOutcome};
+use crate::chunk::identity::identify;
 use crate::chunk::pack::{self, Goal};
 use crate::chunk::split::{self, Level, Splitter, is_cluster};
 use crate::chunk::strategy::Sizes;
 use crate::chunk::{Chunk, ChunkConfig, ChunkId, Chunker, Cut, Draft, Packing, Part, Plan};
 use crate::context::{self, Borrow, Measured};
-use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind, SectionId, with_lf};
+use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind, SectionId};
 use crate::span::{Span, is_blank};
 
 /// Turns drafts into chunks, with the boundaries set by hand; returns the outcome of each.
@@ -31,8 +31,6 @@ pub(super) fn finish(
         sizes: sizes.into_inner().unwrap_or_default(),
         measured,
         text: String::new(),
-        key: Vec::new(),
-        ids: HashMap::new(),
     };
     for (index, draft) in finisher.with_announced(drafts).into_iter().enumerate() {
         let begins = index == 0 && matches!(draft.cut, Cut::Full | Cut::Window);
@@ -40,6 +38,7 @@ pub(super) fn finish(
     }
     let outcomes = finisher.set(boundaries);
     let Finisher { mut chunks, .. } = finisher;
+    identify(document, &mut chunks);
     number_parts(document, &mut chunks);
     (chunks, outcomes)
 }
@@ -60,10 +59,6 @@ pub(super) struct Finisher<'a> {
     measured: Measured,
     /// Room to put texts together in.
     text: String,
-    /// Buffer for the input of an id's hash.
-    key: Vec<u8>,
-    /// Number of chunks so far with the same content and borrowed text, by the id of the first.
-    pub(super) ids: HashMap<ChunkId, u64>,
 }
 
 impl Finisher<'_> {
@@ -296,7 +291,8 @@ impl Finisher<'_> {
         oversize: bool,
     ) {
         let kind = dominant_kind(self.document, span);
-        let id = self.identify(span, &borrows);
+        // All are identified at the end.
+        let id = ChunkId([0; 16]);
         let document_type = self.document_type.clone();
         let part = None;
         self.chunks.push(Chunk {
@@ -311,51 +307,6 @@ impl Finisher<'_> {
             oversize,
             document_type,
         });
-    }
-
-    /// The id of a chunk that owns `span` and borrows `borrows` (see [`ChunkId`]).
-    fn identify(&mut self, span: Span, borrows: &[Borrow]) -> ChunkId {
-        self.text.clear();
-        context::render_into(self.document, Span { end: span.start, ..span }, borrows, &mut self.text);
-        self.key.clear();
-        for part in [self.document.id(), &self.text, span.of(self.document.source())] {
-            push_part(&mut self.key, part);
-        }
-        let id = ChunkId::hash(&self.key, 0);
-        let ordinal = self.ids.entry(id).or_default();
-        *ordinal += 1;
-        match *ordinal - 1 {
-            0 => id,
-            ordinal => ChunkId::hash(&self.key, ordinal),
-        }
-    }
-}
-
-/// Adds a text with its length before it, line breaks as LF.
-fn push_part(key: &mut Vec<u8>, part: &str) {
-    let part = with_lf(part);
-    key.extend((part.len() as u64).to_le_bytes());
-    key.extend(part.as_bytes());
-}
-
-impl ChunkId {
-    /// The id of `parts`; `ordinal` distinguishes equal ones.
-    pub(crate) fn of(parts: &[&str], ordinal: u64) -> Self {
-        let mut key = Vec::new();
-        for part in parts {
-            push_part(&mut key, part);
-        }
-        Self::hash(&key, ordinal)
-    }
-
-    /// The id for a key. Hashed in one stretch: hashing many short ones costs more.
-    fn hash(key: &[u8], ordinal: u64) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(key);
-        hasher.update(&ordinal.to_le_bytes());
-        let mut id = [0; 16];
-        id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-        Self(id)
     }
 }
 

@@ -14,6 +14,7 @@ mod front_matter;
 mod imports;
 mod invariants;
 mod json;
+mod lanes;
 mod line_breaks;
 mod options;
 mod own;
