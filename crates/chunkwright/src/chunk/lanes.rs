@@ -28,6 +28,17 @@ type Lanes = [u32; LANES];
 const IV: [u32; 8] =
     [0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19];
 
+/// The same in every lane.
+const START: [Lanes; 8] = {
+    let mut start = [[0; LANES]; 8];
+    let mut at = 0;
+    while at < 8 {
+        start[at] = [IV[at]; LANES];
+        at += 1;
+    }
+    start
+};
+
 /// For each round, the order in which it mixes in the words of a block.
 const ROUNDS: [[usize; 16]; 7] = {
     const PERMUTATION: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
@@ -116,10 +127,19 @@ fn halves(pieces: &[ChainingValue]) -> Option<(&[ChainingValue], &[ChainingValue
 
 /// The chaining values of pieces, word by word; of a piece that is all of its text, the hash.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators and closures that are not inlined are not compiled for the processor"
+)]
 fn chaining_values(pieces: &[Option<Piece<'_>>; LANES]) -> [Lanes; 8] {
-    let numbers = pieces.map(|piece| piece.map_or(0, |piece| piece.number));
+    let mut numbers = [0; LANES];
+    for lane in 0..LANES {
+        if let Some(piece) = pieces[lane] {
+            numbers[lane] = piece.number;
+        }
+    }
     let steps = pieces.iter().flatten().map(Piece::blocks).max().unwrap_or(0);
-    let mut values = IV.map(|word| [word; LANES]);
+    let mut values = START;
     for step in 0..steps {
         let mut blocks = [[0; BLOCK]; LANES];
         // All bits of a lane are set as long as its piece has blocks.
@@ -141,24 +161,25 @@ fn chaining_values(pieces: &[Option<Piece<'_>>; LANES]) -> [Lanes; 8] {
         let mut words = [[0; LANES]; 16];
         for word in 0..16 {
             for lane in 0..LANES {
-                let bytes = [0, 1, 2, 3].map(|byte| blocks[lane][4 * word + byte]);
-                words[word][lane] = u32::from_le_bytes(bytes);
+                let (block, at) = (&blocks[lane], 4 * word);
+                words[word][lane] =
+                    u32::from_le_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]]);
             }
         }
         let [a, b, c, d] = &mut [
             [values[0], values[1], values[2], values[3]],
             [values[4], values[5], values[6], values[7]],
-            [IV[0], IV[1], IV[2], IV[3]].map(|word| [word; LANES]),
+            [START[0], START[1], START[2], START[3]],
             [numbers, [0; LANES], lengths, flags],
         ];
         for round in &ROUNDS {
-            let word = |at: usize| &words[round[at]];
             for at in 0..4 {
-                mix([&mut a[at], &mut b[at], &mut c[at], &mut d[at]], [word(2 * at), word(2 * at + 1)]);
+                let mixed = [&words[round[2 * at]], &words[round[2 * at + 1]]];
+                mix([&mut a[at], &mut b[at], &mut c[at], &mut d[at]], mixed);
             }
             for at in 0..4 {
                 let (b, c, d) = (&mut b[(at + 1) % 4], &mut c[(at + 2) % 4], &mut d[(at + 3) % 4]);
-                mix([&mut a[at], b, c, d], [word(8 + 2 * at), word(9 + 2 * at)]);
+                mix([&mut a[at], b, c, d], [&words[round[8 + 2 * at]], &words[round[9 + 2 * at]]]);
             }
         }
         for (at, value) in values.iter_mut().enumerate() {
