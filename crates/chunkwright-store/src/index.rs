@@ -10,6 +10,7 @@ mod bits;
 mod dense;
 pub mod disk;
 mod keyed;
+mod live;
 mod part;
 mod passing;
 mod postings;
@@ -24,7 +25,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use chunkwright::ChunkId;
-use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::bm25::{TermCounts, TermId};
@@ -39,6 +39,7 @@ pub use dense::dot;
 pub(crate) use dense::{MANY, STRETCH};
 use disk::{Disk, DiskPart};
 use keyed::Keyed;
+use live::LiveRows;
 pub(crate) use passing::Decided;
 pub use passing::Selection;
 use postings::ById;
@@ -58,8 +59,7 @@ pub struct SearchIndex {
     /// Position of each live version.
     live: HashMap<i64, u32>,
     /// Rows of live documents.
-    live_rows: Bits,
-    live_count: usize,
+    live_rows: LiveRows,
     /// Rows that searches may find, live or not.
     enabled: Bits,
     /// Rows that are summaries.
@@ -75,8 +75,6 @@ pub struct SearchIndex {
     dense: Dense,
     sparse: Sparse,
     words: Words,
-    /// Number of live rows that have a term, of the terms that were asked for. Counting takes as long as scoring.
-    having: Mutex<ById<TermId, usize>>,
     on_disk: DiskRows,
 }
 
@@ -202,7 +200,6 @@ impl SearchIndex {
     /// Begins a version of a document; chunks [pushed](Self::push) next belong to it.
     pub fn begin(&mut self, version: i64, doc_id: &str) {
         let start = self.rows.len() as u32;
-        self.having.get_mut().clear();
         self.live.insert(version, self.documents.len() as u32);
         self.documents.push(Document { doc_id: doc_id.to_owned(), version, rows: start..start });
         self.shown = self.documents.len();
@@ -247,7 +244,6 @@ impl SearchIndex {
         document.rows.end += 1;
         self.rows.push(Row { id, document: self.documents.len() as u32 - 1, facts });
         self.live_rows.push(live);
-        self.live_count += usize::from(live);
         self.enabled.push(enabled);
         Some(at)
     }
@@ -266,8 +262,8 @@ impl SearchIndex {
     /// Adds all rows of another index, hidden until they are [shown](Self::show).
     fn append(&mut self, mut other: Self) {
         if self.rows.is_empty() {
-            other.live_rows.clear_all();
-            *self = Self { shown: 0, live: HashMap::new(), live_count: 0, having: Mutex::default(), ..other };
+            other.live_rows.remove_all();
+            *self = Self { shown: 0, live: HashMap::new(), ..other };
             return;
         }
         let first = self.rows.len() as u32;
@@ -299,12 +295,10 @@ impl SearchIndex {
             self.live.remove(&document.version);
         }
         self.shown = documents;
-        self.having.get_mut().clear();
         self.rows.truncate(rows as usize);
         self.symbols.take();
         self.ids.take();
         self.live_rows.truncate(rows as usize);
-        self.live_count = self.live_rows.count_below(rows as usize);
         self.enabled.truncate(rows as usize);
         self.dense.truncate(rows as usize);
         self.sparse.clear();
@@ -319,12 +313,10 @@ impl SearchIndex {
             Gone::AllBut(live) => self.retain(live),
             Gone::These(gone) => gone.iter().for_each(|version| self.remove(*version)),
         }
-        self.having.get_mut().clear();
         for at in self.shown..self.documents.len() {
             let Document { version, rows, .. } = &self.documents[at];
             self.live.insert(*version, at as u32);
-            self.live_count += rows.len();
-            rows.clone().for_each(|row| self.live_rows.set(row as usize));
+            self.live_rows.show(rows.clone());
         }
         self.shown = self.documents.len();
     }
@@ -354,24 +346,20 @@ impl SearchIndex {
 
     fn remove(&mut self, version: i64) {
         if let Some(document) = self.live.remove(&version) {
-            self.having.get_mut().clear();
-            for row in self.documents[document as usize].rows.clone() {
-                self.live_rows.clear(row as usize);
-                self.live_count -= 1;
-            }
+            self.live_rows.remove(self.documents[document as usize].rows.clone());
         }
     }
 
     /// Returns whether enough rows are dead to make [compacting](Self::compacted) worthwhile.
     pub fn is_fragmented(&self) -> bool {
         let persisted = self.on_disk.rows as usize;
-        let dead_on_disk = persisted - self.live_rows.count_below(persisted);
-        (self.live_count + dead_on_disk) * 4 < self.rows.len() * 3
+        let dead_on_disk = persisted - self.live_rows.rows().count_below(persisted);
+        (self.live_rows.count() + dead_on_disk) * 4 < self.rows.len() * 3
     }
 
     /// A copy without the rows of removed documents, but for those that are persisted.
     pub fn compacted(&self) -> Self {
-        let places = Places::of_live(&self.live_rows, self.rows.len(), self.on_disk.rows as usize);
+        let places = Places::of_live(self.live_rows.rows(), self.rows.len(), self.on_disk.rows as usize);
         let mut index = Self {
             dense: self.dense.moved(&places),
             sparse: self.sparse.moved(&places),
@@ -434,23 +422,6 @@ impl SearchIndex {
             counts.next()?.map(|terms| IndexedChunk { terms, product })
         };
         Ok(rows.into_iter().map(indexed).collect())
-    }
-
-    /// Number of live rows in the lists of a term.
-    fn live_in<'a, L: Iterator<Item = &'a List<u8>>>(&self, term: TermId, lists: impl Fn() -> L) -> usize {
-        if self.live_count == self.rows.len() {
-            return lists().map(|list| list.rows.len()).sum();
-        }
-        let known = self.having.lock().get(&term).copied();
-        known.unwrap_or_else(|| {
-            let rows = lists().flat_map(|list| &list.rows);
-            let live = rows.filter(|row| self.live_rows.has(**row as usize)).count();
-            // Words that no row has are without number.
-            if live > 0 {
-                self.having.lock().insert(term, live);
-            }
-            live
-        })
     }
 
     /// The version of a row's document.
@@ -547,7 +518,10 @@ mod tests {
         worn.retain(&versions);
         assert!(worn.is_fragmented());
         let mut tidied = worn.compacted();
-        assert_eq!((tidied.rows.len(), tidied.live_count), (worn.live_count, worn.live_count));
+        assert_eq!(
+            (tidied.rows.len(), tidied.live_rows.count()),
+            (worn.live_rows.count(), worn.live_rows.count())
+        );
         let mut fresh = SearchIndex::new(3);
         let mut live: Vec<i64> = versions.iter().copied().collect();
         live.sort_unstable();

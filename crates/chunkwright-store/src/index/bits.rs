@@ -72,7 +72,7 @@ impl Bits {
         Self { words, len: self.len }
     }
 
-    /// Sets the scores of rows that are no members to 0.
+    /// Sets the scores of all other rows to 0.
     pub(super) fn mask(&self, scores: &mut [f32]) {
         for (word, scores) in self.words.iter().zip(scores.chunks_mut(64)).filter(|(word, _)| **word != !0) {
             for (at, score) in scores.iter_mut().enumerate() {

@@ -91,7 +91,7 @@ impl SearchIndex {
         let by_id = || Keyed::of(self.rows.iter().zip(0..).map(|(row, at)| (start(row.id), at)), rows);
         let keyed = self.ids.get_or_init(by_id);
         ids.iter().map(move |id| {
-            let is_here = |row: &usize| self.rows[*row].id == *id && self.live_rows.has(*row);
+            let is_here = |row: &usize| self.rows[*row].id == *id && self.live_rows.rows().has(*row);
             keyed.having(start(*id), rows).find(is_here)
         })
     }

@@ -99,7 +99,7 @@ impl SearchIndex {
         index.words =
             Words::persisted(norms.as_chunks().0.iter().map(|norm| f32::from_le_bytes(*norm)).collect());
         index.dense = Dense::decode(dimension, count, bytes, sketches)?;
-        (index.shown, index.live_count) = (index.documents.len(), count);
+        index.shown = index.documents.len();
         index.on_disk.rows = end;
         index.on_disk.parts.push(DiskPart { first: 0, terms, tokens });
         bytes.is_empty().then_some(index)

@@ -128,11 +128,11 @@ impl SearchIndex {
         disk: &dyn Disk,
         by_record: impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, StoreError>,
     ) -> Result<Selection, StoreError> {
-        let whole = self.live_count == self.rows.len() && self.enabled.all();
+        let whole = self.live_rows.all() && self.enabled.all();
         if whole && filter.is_empty() && !self.has_artifacts {
             return Ok(Selection::All);
         }
-        let mut rows = self.live_rows.and(&self.enabled);
+        let mut rows = self.live_rows.rows().and(&self.enabled);
         if !filter.is_quick_but_for_words() {
             let ids = by_record(filter, None)?;
             rows.retain(|row| ids.contains(&self.rows[row].id));

@@ -146,9 +146,9 @@ impl Words {
         let mut found = Vec::with_capacity(terms.len());
         for (term, own) in terms {
             let lists = (disk.terms(&index.on_disk.parts, *term)?, self.by_term.get(*term));
-            let having = index.live_in(*term, || lists.0.as_deref().into_iter().chain(lists.1));
+            let having = index.live_rows.having(*term, || lists.0.as_deref().into_iter().chain(lists.1));
             if having > 0 {
-                let idf = bm25::idf(index.live_count, having);
+                let idf = bm25::idf(index.live_rows.count(), having);
                 found.push((lists, f64::from(*own) * bm25::share(*term) * idf));
             }
         }
