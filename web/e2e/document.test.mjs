@@ -504,6 +504,15 @@ test("a chunk is split at a line, the new chunk is selected, and it is undone", 
     before.map(({ chunk_id }) => chunk_id),
   );
   assert.deepEqual(await overlaysOf("split"), []);
+  // Opened and closed before the next frame.
+  await page.evaluate(async () => {
+    const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    press("s");
+    while (!document.activeElement.closest("form")) await Promise.resolve();
+    press("Escape");
+  });
+  await drawn(page);
+  assert.equal(await panel.count(), 0);
   // By keys alone, and taken back where changes by hand are.
   await page.keyboard.press("s");
   await panel.getByText("New chunk", { exact: true }).waitFor();
