@@ -10,6 +10,7 @@ mod math;
 #[cfg(test)]
 mod reference;
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -77,9 +78,13 @@ pub(crate) struct Layer {
 /// core's cache.
 const BATCH_TOKENS: usize = 512;
 
+/// Most tokens whose vectors a thread keeps, 3 MB: most of a text are tokens of the texts before.
+const KEPT_WORDS: usize = 2048;
+
 /// What a batch is computed in: rows of tokens.
 #[derive(Default)]
 pub(crate) struct Buffers {
+    words: HashMap<u32, Box<[f32]>>,
     x: Vec<f32>,
     quantized: Activations,
     /// Query, key and value, or the inner layer.
@@ -137,13 +142,21 @@ impl Bert {
         Ok(texts)
     }
 
-    fn look_up(&self, texts: &[&[u32]], Buffers { x, .. }: &mut Buffers) -> io::Result<()> {
+    fn look_up(&self, texts: &[&[u32]], Buffers { words, x, .. }: &mut Buffers) -> io::Result<()> {
         let tokens: usize = texts.iter().map(|text| text.len()).sum();
         x.resize(tokens * self.hidden, 0.0);
         let places = texts.iter().flat_map(|text| text.iter().enumerate());
         let mut bytes = Vec::new();
         for (row, (position, &id)) in x.chunks_exact_mut(self.hidden).zip(places) {
-            self.words.read(id, row, &mut bytes)?;
+            if let Some(word) = words.get(&id) {
+                row.copy_from_slice(word);
+            } else {
+                self.words.read(id, row, &mut bytes)?;
+                if words.len() == KEPT_WORDS {
+                    words.clear();
+                }
+                words.insert(id, (&*row).into());
+            }
             let positions = &self.positions[position * self.hidden..][..self.hidden];
             row.iter_mut().zip(positions).for_each(|(x, position)| *x += position);
         }
@@ -152,11 +165,13 @@ impl Bert {
     }
 
     fn apply(&self, layer: &Layer, texts: &[&[u32]], buffers: &mut Buffers) {
-        let Buffers { x, quantized, wide, attended, heads } = buffers;
+        let Buffers { x, quantized, wide, attended, heads, .. } = buffers;
         let tokens = x.len() / self.hidden;
         quantized.set(x, self.hidden);
-        wide.resize(tokens * layer.query_key_value.outputs(), 0.0);
-        layer.query_key_value.apply(quantized, wide);
+        // Rows are of one length at a time: the rest would be cleared each time that it is needed again.
+        let outputs = layer.query_key_value.outputs();
+        wide.resize(tokens * outputs.max(layer.inner.outputs()), 0.0);
+        layer.query_key_value.apply(quantized, &mut wide[..tokens * outputs]);
         attended.resize(x.len(), 0.0);
         for rows in rows(texts) {
             let all = &wide[3 * rows.start * self.hidden..3 * rows.end * self.hidden];
@@ -166,7 +181,7 @@ impl Bert {
         layer.attention_out.add_to(quantized, x);
         layer.attention_norm.apply(x, self.epsilon);
         quantized.set(x, self.hidden);
-        wide.resize(tokens * layer.inner.outputs(), 0.0);
+        let wide = &mut wide[..tokens * layer.inner.outputs()];
         layer.inner.apply(quantized, wide);
         gelu(wide);
         quantized.set(wide, layer.inner.outputs());

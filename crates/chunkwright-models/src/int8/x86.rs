@@ -45,17 +45,22 @@ macro_rules! product {
         ) {
             const BYTES: usize = size_of::<$register>();
             let mut sums = [[$zero(); $parts]; ROWS];
-            let rows: [&[[u8; DEPTH]]; ROWS] = std::array::from_fn(|at| {
-                x.bytes[(row + at) * weights.inputs..][..weights.inputs].as_chunks().0
-            });
+            let mut rows: [&[[u8; DEPTH]]; ROWS] = [&[]; ROWS];
+            for (at, bytes) in rows.iter_mut().enumerate() {
+                *bytes = x.bytes[(row + at) * weights.inputs..][..weights.inputs].as_chunks().0;
+            }
             for (at, step) in packed.as_chunks::<{ COLUMNS * DEPTH }>().0.iter().enumerate() {
                 let parts = &step.as_chunks::<BYTES>().0[column % COLUMNS * DEPTH / BYTES..][..$parts];
-                let parts: [$register; $parts] = std::array::from_fn(|part| cast(parts[part]));
+                // A closure is not compiled for the processor unless it is inlined.
+                let mut read = [$zero(); $parts];
+                for part in 0..$parts {
+                    read[part] = cast(parts[part]);
+                }
                 // Sums stay in registers if they are indexed.
                 for row in 0..ROWS {
                     let bytes = $all(i32::from_le_bytes(rows[row][at]));
                     for part in 0..$parts {
-                        sums[row][part] = $add(sums[row][part], bytes, parts[part]);
+                        sums[row][part] = $add(sums[row][part], bytes, read[part]);
                     }
                 }
             }
