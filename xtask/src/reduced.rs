@@ -21,7 +21,6 @@ const HEAVY: &[&str] = &[
     "undoc",
     "zip",
     "ndarray",
-    "safetensors",
     "tokenizers",
     "tree-sitter-rust",
     "tree-sitter-c",

@@ -33,6 +33,8 @@ mod onnx;
 mod rarity;
 pub mod rerank;
 pub mod service;
+#[cfg(feature = "local")]
+mod tensors;
 #[cfg(all(test, feature = "local"))]
 mod test_models;
 #[cfg(feature = "local")]

@@ -3,8 +3,6 @@
 //! A vector is the encoder's and the static one, one after the other, each scaled by the root of its share: the product of
 //! two vectors is the weighted mean of both cosines, and stores and searches need to know nothing of it.
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +10,6 @@ use std::sync::Arc;
 use chunkwright::TokenCounter;
 use parking_lot::Mutex;
 use rayon::prelude::*;
-use serde::Deserialize;
 
 use super::static_vectors::Static;
 use super::words::with_words;
@@ -22,6 +19,7 @@ use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model, read_at};
 use crate::int8::{COLUMNS, Weights};
 use crate::late::{Centre, Tokens};
+use crate::tensors::Tensors;
 use crate::vectors::normalized;
 
 /// The writing systems that it was made for.
@@ -43,9 +41,6 @@ const INNER: usize = 1536;
 const LAYERS: usize = 6;
 const POSITIONS: usize = 512;
 const EPSILON: f32 = 1e-12;
-
-/// Longest list of tensors that is read, in bytes.
-const MAX_HEAD: u64 = 1 << 20;
 
 /// The loaded models.
 pub(crate) struct MiniLm {
@@ -156,46 +151,17 @@ fn joined(encoded: &[f32], statics: &[f32]) -> Vec<f32> {
     normalized([scaled(encoded, ENCODER_SHARE), scaled(statics, 1.0 - ENCODER_SHARE)].concat())
 }
 
-/// The tensors of a file of safetensors, each read when it is asked for.
-struct Tensors {
-    file: File,
-    /// Where the first begins.
-    start: u64,
-    places: HashMap<String, Place>,
-}
-
-/// What the head of the file says of a tensor, or of the file.
-#[derive(Deserialize)]
-struct Place {
-    #[serde(default)]
-    dtype: String,
-    #[serde(default)]
-    data_offsets: (u64, u64),
-}
-
 impl Tensors {
-    /// Reads the list of the tensors; `None` if the file has none.
-    fn read(file: File) -> Option<Self> {
-        let mut len = [0; 8];
-        read_at(&file, 0, &mut len).ok()?;
-        let len = Some(u64::from_le_bytes(len)).filter(|&len| len <= MAX_HEAD)?;
-        let mut head = vec![0; len as usize];
-        read_at(&file, 8, &mut head).ok()?;
-        Some(Self { file, start: 8 + len, places: serde_json::from_slice(&head).ok()? })
-    }
-
     /// Where a tensor of `len` numbers begins.
-    fn place(&self, name: &str, len: usize) -> Option<u64> {
-        let place = self.places.get(name)?;
-        let (start, end) = place.data_offsets;
-        let is_right = place.dtype == "F32" && end.checked_sub(start)? == (len * size_of::<f32>()) as u64;
-        is_right.then_some(self.start + start)
+    fn start_of(&self, name: &str, len: usize) -> Option<u64> {
+        let (place, _) = self.place(name, "F32")?;
+        (place.end - place.start == (len * size_of::<f32>()) as u64).then_some(place.start)
     }
 
     /// The `len` numbers of a tensor.
     fn numbers(&self, name: &str, len: usize) -> Option<Vec<f32>> {
         let mut bytes = vec![0; len * size_of::<f32>()];
-        read_at(&self.file, self.place(name, len)?, &mut bytes).ok()?;
+        read_at(&self.file, self.start_of(name, len)?, &mut bytes).ok()?;
         Some(bytes.as_chunks().0.iter().map(|&number| f32::from_le_bytes(number)).collect())
     }
 
@@ -242,9 +208,7 @@ impl Tensors {
             position.iter_mut().zip(&types).for_each(|(position, kind)| *position += kind);
         }
         let words = "embeddings.word_embeddings.weight";
-        let vocabulary = self.places.get(words)?.data_offsets;
-        let len = (vocabulary.1.checked_sub(vocabulary.0)? as usize) / size_of::<f32>();
-        let start = self.place(words, len)?;
+        let start = self.place(words, "F32")?.0.start;
         Some(Bert {
             norm: self.norm("embeddings")?,
             layers,
