@@ -70,7 +70,7 @@ impl Static {
         Ok(self.read.get_or_init(|| all))
     }
 
-    /// The vector of a text, by all rows or by those that are read for it.
+    /// Embeds a text. Without `all` rows, reads those of its tokens from the file.
     fn embed_one(&self, index: usize, text: &str, all: Option<&[u8]>) -> Result<Embedding, EmbedError> {
         let len = self.info.dimension;
         let (mut sum, mut row) = (vec![0.0; len], vec![[0; 2]; len]);

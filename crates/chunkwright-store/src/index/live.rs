@@ -1,4 +1,4 @@
-//! The rows of live documents: those that are shown, and not removed.
+//! Rows of the documents that searches see.
 
 use parking_lot::Mutex;
 
