@@ -48,9 +48,9 @@ pub use chunkwright_index::{
     Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
     MAX_QUERY_CHARS, MOST_RANGES, MemoryStore, Metadata, Mode, NameRanking, Named, Overlay, OverlayState,
-    Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Rendering, RepeatedText, Siblings, SortKey,
-    SourceForm, SourcePart, Stage, Standing, Stands, Statistics, StatisticsRequest, SymbolPlace,
-    SymbolPlaces, Timings, Verdict, Visibility, WhyAway, file_of, meta,
+    Passage, PastRun, Prefix, Progress, Proximity, Prune, Related, Renamed, Rendering, RepeatedText,
+    Siblings, SortKey, SourceForm, SourcePart, Stage, Standing, Stands, Statistics, StatisticsRequest,
+    SymbolPlace, SymbolPlaces, Timings, Verdict, Visibility, WhyAway, file_of, meta,
 };
 pub use chunkwright_source::{
     FormatHint, Input, NewSource, SkipReason, Skipped, Stream, convert, doc_id, redact,

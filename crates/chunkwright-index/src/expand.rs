@@ -13,7 +13,7 @@ use std::str::FromStr;
 use chunkwright::{ChunkId, TokenCounter};
 use serde::{Deserialize, Serialize};
 
-use crate::search::{Answer, Hit, Mode, Named, Stage, Stands};
+use crate::search::{Answer, Hit, Mode, Named, Proximity, Stage, Stands};
 use chunkwright_store::{Generation, Store, StoreError};
 
 pub(crate) use area::Shown;
@@ -186,6 +186,9 @@ pub struct FoundChunk {
     /// Where its document stands, if that is not in the project itself or the query asks for it, and what that adds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Stands>,
+    /// How close to each other the words of the query stand in its text, if any are close, and what that adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proximity: Option<Proximity>,
     /// What it is to a name that the query asks for, with its rank and score in that stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Named>,
@@ -215,6 +218,7 @@ impl FoundChunk {
             lexical: hit.lexical,
             late: hit.late,
             standing: hit.standing,
+            proximity: hit.proximity,
             names: hit.names.clone(),
             matched_terms: hit.matched_terms.clone(),
             chunk_id: record.chunk_id,

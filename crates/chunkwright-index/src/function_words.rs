@@ -29,6 +29,11 @@ pub(crate) fn is_function_term(term: TermId) -> bool {
     FUNCTION_TERMS.contains(&term)
 }
 
+/// Returns whether a term, whose number is `id`, is that of a function word, or has a character of one.
+pub(crate) fn is_function(term: &str, id: TermId) -> bool {
+    is_function_term(id) || term.chars().any(|c| FUNCTION_CHARACTERS.contains(c))
+}
+
 /// Returns whether a word is a function word, in English or Russian.
 pub(crate) fn is_function_word(word: &str) -> bool {
     analysis::whole(word).is_some_and(|term| is_function_term(term_id(&term)))

@@ -68,9 +68,9 @@ pub use report::{
 pub use script::Script;
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
-    NameRanking, Named, QueryWords, Ranked, Role, SearchError, SearchOptions, Stage, StageWatch, Standing,
-    Stands, SymbolPlace, SymbolPlaces, Verdict, WEAK, WordMatch, explain, rank, search, search_all_versions,
-    symbol_places,
+    NameRanking, Named, Proximity, QueryWords, Ranked, Role, SearchError, SearchOptions, Stage, StageWatch,
+    Standing, Stands, SymbolPlace, SymbolPlaces, Verdict, WEAK, WordMatch, explain, rank, search,
+    search_all_versions, symbol_places,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, overlay_on, settle, settle_all};
 pub use stores::{OpenStore, STORES, StoreKind, open_store, store_kind};

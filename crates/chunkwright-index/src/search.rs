@@ -10,6 +10,7 @@ mod explain;
 mod judge;
 mod late;
 mod names;
+mod proximity;
 mod rank;
 mod relevance;
 mod standing;
@@ -21,6 +22,7 @@ use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, St
 
 pub use explain::{Explained, Verdict, explain};
 pub use names::{Named, Role, SymbolPlace, SymbolPlaces, symbol_places};
+pub use proximity::Proximity;
 use rank::{Asked, ask, place, places};
 pub use rank::{Ranked, rank};
 pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords, WEAK, WordMatch};
@@ -210,6 +212,9 @@ pub struct Hit {
     /// Where its document stands, if that is not in the project itself or the query asks for it, and what that adds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Stands>,
+    /// How close to each other the words of the query stand in its text, if any are close, and what that adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proximity: Option<Proximity>,
     /// Rank and score that the reranker gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<Stage>,
@@ -448,6 +453,7 @@ fn attempt(
     let mut fused = measured(models.watch, "fuse", || ranked.at_first(options.fusion));
     let late = ranked.look_again(options.fusion, &mut fused);
     let standing = ranked.stand(&mut fused);
+    let proximity = ranked.near(&mut fused);
     let named = ranked.names.places(&fused);
     ranked.names.add_to(&mut fused);
     let reranked = models.reranker.map(|reranker| {
@@ -490,6 +496,7 @@ fn attempt(
             lexical,
             late,
             standing: standing.get(&scored.id).copied(),
+            proximity: proximity.get(&scored.id).copied(),
             rerank: reranked.get(&scored.id).copied(),
             names: named.get(&scored.id).cloned(),
             matched_terms: asked.matched(&chunk.terms),

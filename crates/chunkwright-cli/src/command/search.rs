@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, Explained, Found, FoundPassage, Hit, Kept, Named, NoticeCode, SearchAnswer, SearchRequest, Stage, Stands,
+    Access, Explained, Found, FoundPassage, Hit, Kept, Named, NoticeCode, Proximity, SearchAnswer, SearchRequest, Stage, Stands,
     Verdict,
 };
 
@@ -115,6 +115,7 @@ fn describe_explained(explained: &Explained) -> String {
         ("sparse", stage(explained.sparse)),
         ("late", stage(explained.late)),
         ("standing", explained.standing.map_or_else(|| dim("-"), stands)),
+        ("proximity", explained.proximity.map_or_else(|| dim("-"), close)),
         ("names", explained.names.as_ref().map_or_else(|| dim("-"), named)),
         ("fused", stage(explained.fused)),
         ("relevance", explained.relevance.map_or_else(|| dim("-"), |relevance| format!("{relevance:.3}"))),
@@ -151,7 +152,8 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     let record = &hit.record;
     let place = place(&hit.collection, &record.doc_id, (record.start_line, record.end_line), several);
     let found = [hit.lexical, hit.dense, hit.sparse, hit.late];
-    let mut stages = stages(hit.score, hit.relevance, found, hit.standing, hit.names.as_ref());
+    let mut stages =
+        stages(hit.score, hit.relevance, found, (hit.standing, hit.proximity), hit.names.as_ref());
     if let Some(rerank) = hit.rerank {
         stages = format!("{stages}, reranked {:.3}", rerank.score);
     }
@@ -180,7 +182,7 @@ fn stages(
     score: f64,
     relevance: Option<f64>,
     [lexical, dense, sparse, late]: [Option<Stage>; 4],
-    standing: Option<Stands>,
+    (standing, proximity): (Option<Stands>, Option<Proximity>),
     names: Option<&Named>,
 ) -> String {
     let relevance = relevance.map_or_else(String::new, |relevance| format!(", relevance {relevance:.2}"));
@@ -192,14 +194,20 @@ fn stages(
     };
     let (sparse, late) = (found("sparse", sparse), found("late", late));
     let standing = standing.map_or_else(String::new, |standing| format!(", standing {}", stands(standing)));
+    let proximity = proximity.map_or_else(String::new, |found| format!(", proximity {}", close(found)));
     let names = names.map_or_else(String::new, |names| format!(", names {}", named(names)));
     let (lexical, dense) = (stage("lexical", lexical), stage("dense", dense));
-    format!("score {score:.3}{relevance}, {lexical}, {dense}{sparse}{late}{standing}{names}")
+    format!("score {score:.3}{relevance}, {lexical}, {dense}{sparse}{late}{standing}{proximity}{names}")
 }
 
 /// Where the document of a chunk stands, and what that adds to its score.
 fn stands(stands: Stands) -> String {
     format!("{:+.3} {}", stands.contribution, stands.standing.as_str())
+}
+
+/// The share of the query's pairs of words that stand close together, and what that adds to the score.
+fn close(found: Proximity) -> String {
+    format!("{:+.3} {:.2} of pairs", found.contribution, found.share)
 }
 
 /// What a chunk is to a name.
@@ -215,7 +223,8 @@ fn describe_passage(found: &FoundPassage, several: bool) -> String {
     let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), place, dim(&tokens))];
     for hit in &found.hits {
         let found = [hit.lexical, hit.dense, hit.sparse, hit.late];
-        let stages = stages(hit.score, hit.relevance, found, hit.standing, hit.names.as_ref());
+        let stages =
+            stages(hit.score, hit.relevance, found, (hit.standing, hit.proximity), hit.names.as_ref());
         let told = format!("#{} {} lines {}-{}, {stages}", hit.rank, hit.chunk_id, hit.start_line, hit.end_line);
         lines.push(format!("   {}", dim(&told)));
     }

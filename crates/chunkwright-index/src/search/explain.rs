@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::judge::scale;
 use super::{
-    Answer, Models, Named, Ranked, SearchError, SearchOptions, Stage, Stands, ask, place, search_for,
+    Answer, Models, Named, Proximity, Ranked, SearchError, SearchOptions, Stage, Stands, ask, place,
+    search_for,
 };
 use chunkwright_store::{Generation, Scored, Store};
 
@@ -39,6 +40,10 @@ pub struct Explained {
     /// Where its document stands, if that is not in the project itself or the query asks for it, and what that adds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Stands>,
+    /// How close to each other the words of the query stand in its text, if any are close, and what that adds; none if it
+    /// is not among the best that are looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proximity: Option<Proximity>,
     /// What it is to a name that the query asks for, with its rank and score in that stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Named>,
@@ -155,6 +160,7 @@ pub fn explain(
         lexical: None,
         late: None,
         standing: None,
+        proximity: None,
         names: None,
         fused: None,
         relevance: None,
@@ -178,6 +184,7 @@ pub fn explain(
     let mut fused = ranked.at_first(options.fusion);
     explained.late = ranked.look_again(options.fusion, &mut fused).remove(&id);
     explained.standing = ranked.stand(&mut fused).remove(&id);
+    explained.proximity = ranked.near(&mut fused).remove(&id);
     let rest = 1.0 - explained.late.map_or(0.0, |_| ranked.late_weight(options.fusion));
     let stage = |ranking: &Option<Vec<Scored>>, contribution| {
         Some(find(ranking.as_deref()?, contribution)?.with_share(rest))

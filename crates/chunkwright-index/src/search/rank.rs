@@ -9,6 +9,7 @@ use chunkwright_models::{EmbedError, Embedder, Embedding};
 
 use super::late::Late;
 use super::names::{MOST_READ, Names};
+use super::proximity::{Pairs, Proximities, Proximity};
 use super::relevance::{Calibration, QueryTerm, QueryWords};
 use super::standing::{Standings, Stands, Subject};
 use super::{Mode, NameRanking, SearchError, SearchOptions, Stage, StageWatch, measured};
@@ -42,6 +43,8 @@ pub struct Ranked {
     pub(super) late: Option<Late>,
     /// Where the documents of the best stand.
     pub(super) standings: Standings,
+    /// How close to each other the words of the query stand in the best.
+    pub(super) proximities: Proximities,
     /// The chunks of names that the query asks for.
     pub(super) names: Names,
 }
@@ -96,11 +99,12 @@ impl Ranked {
         self.names.retain(keep);
     }
 
-    /// A single ranking of the stages that compare texts, and of where their documents stand.
+    /// A single ranking of the stages that compare texts, of where their documents stand, and of how close words are.
     pub(super) fn compared(&self, fusion: Fusion) -> Vec<Scored> {
         let mut ranking = self.at_first(fusion);
         self.look_again(fusion, &mut ranking);
         self.stand(&mut ranking);
+        self.near(&mut ranking);
         ranking
     }
 
@@ -108,6 +112,12 @@ impl Ranked {
     /// that do not stand in the project itself.
     pub(super) fn stand(&self, ranking: &mut [Scored]) -> HashMap<ChunkId, Stands> {
         self.standings.reorder(ranking)
+    }
+
+    /// Puts the best of a ranking in the order that they have with the stage `proximity`; returns the places in it of those
+    /// that have words of the query close together.
+    pub(super) fn near(&self, ranking: &mut [Scored]) -> HashMap<ChunkId, Proximity> {
+        self.proximities.reorder(ranking)
     }
 
     /// Puts the best of a ranking in the order that they have with the stage `late`; returns their places in it.
@@ -169,6 +179,7 @@ pub(super) struct Asked<'q> {
     /// The terms of synonyms, each once.
     pub(super) synonyms: Vec<String>,
     pub(super) words: QueryWords,
+    pairs: Pairs,
     /// The vectors, and the reason a sparse vector is missing; `None` if not requested or unavailable.
     vectors: Option<(Embedding, Option<String>)>,
     /// The reason why the vectors are unavailable.
@@ -223,6 +234,7 @@ pub(super) fn ask<'q>(
     let mut found = Vec::new();
     analysis::analyze(query, &mut |term| found.push(QueryTerm::from(term)));
     let mut words = QueryWords::of_terms(query, &found);
+    let pairs = Pairs::of(query);
     let mut others = Vec::new();
     if let Some(into) = options.translate {
         let known = translated(query, into);
@@ -251,6 +263,7 @@ pub(super) fn ask<'q>(
         weighted,
         synonyms: each_once(others),
         words,
+        pairs,
         vectors: None,
         degraded: None,
         dense_share: 0.0,
@@ -325,9 +338,12 @@ impl Asked<'_> {
         // Reciprocal ranks are too close to each other for shares of them.
         let is_scored = ranked.lexical.is_some() && !matches!(options.fusion, Fusion::Rrf { .. });
         if options.names == NameRanking::First && is_scored {
-            let best = ranked.compared(options.fusion);
+            let mut best = ranked.compared(options.fusion);
             let stage = || Standings::find(store, generation, Subject::of(&self.terms), &best);
             ranked.standings = measured(watch, "standing", stage)?;
+            ranked.stand(&mut best);
+            let stage = || Proximities::find(store, generation, &self.pairs, &best);
+            ranked.proximities = measured(watch, "proximity", stage)?;
         }
         if options.names == NameRanking::First {
             let is_long = options.candidates.max(options.top_k) >= MOST_READ;

@@ -32,7 +32,7 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::function_words::{FUNCTION_CHARACTERS, is_function_term};
+use crate::function_words::is_function;
 use crate::fuse::Fusion;
 use crate::glossary::{Known, place};
 use crate::script::Script;
@@ -257,7 +257,7 @@ impl QueryWords {
                 }
                 continue;
             }
-            let is_function = is_function_term(id) || text.chars().any(|c| FUNCTION_CHARACTERS.contains(c));
+            let is_function = is_function(text, id);
             let (length, own) = (surface.chars().count(), rarity(surface));
             let letters = if own >= 1.0 && length >= LEAST_MISSPELT && unknown < MOST_MISSPELT {
                 unknown += 1;

@@ -86,7 +86,8 @@ fn what_is_looked_at_is_ordered_by_both_looks_and_every_hit_accounts_for_it() {
         for weight in [0.1, 0.3, 0.9] {
             for hit in answer(&fixture, query, &weighing(weight)).hits {
                 let parts = [hit.lexical, hit.dense, hit.late].into_iter().flatten();
-                let sum: f64 = parts.filter_map(|stage: Stage| stage.contribution).sum();
+                let stages: f64 = parts.filter_map(|stage: Stage| stage.contribution).sum();
+                let sum = stages + hit.proximity.map_or(0.0, |proximity| proximity.contribution);
                 assert!((sum - hit.score).abs() < 1e-9, "{kind}: {sum} {}", hit.score);
                 let explained = explain(
                     &*fixture.store,

@@ -34,6 +34,7 @@ mod overlays;
 mod pipeline;
 mod places;
 mod power;
+mod proximity;
 mod put;
 mod recorder;
 mod relevance;

@@ -70,7 +70,8 @@ fn it_reorders_and_hides_nothing_and_says_what_it_adds() {
             let is_scored = matches!(mode, Mode::Lexical | Mode::Hybrid);
             for hit in &hits {
                 let before = plain.iter().find(|it| it.record.chunk_id == hit.record.chunk_id).unwrap();
-                let added = hit.standing.map_or(0.0, |stands| stands.contribution);
+                let added = hit.standing.map_or(0.0, |stands| stands.contribution)
+                    + hit.proximity.map_or(0.0, |proximity| proximity.contribution);
                 assert!((before.score + added - hit.score).abs() < 1e-9, "{kind} {mode:?}");
                 let standing = match &*hit.record.doc_id {
                     "tests/test_archive.py" => Some(Standing::Test),

@@ -197,6 +197,7 @@ export const search = (f: Format) => ({
     late: "Late",
     fused: "Fused",
     standing: "Standing",
+    proximity: "Close words",
     names: "Name",
     rerank: "Rerank",
     score: "Score",
@@ -215,6 +216,7 @@ export const search = (f: Format) => ({
     example: "example",
     message: "message",
   },
+  close: (share: string) => `${share} of the pairs of words stand close together`,
   standings: { main: "project", test: "test", example: "example", copy: "copy", changes: "change log" },
   units: {
     lexical: "BM25",

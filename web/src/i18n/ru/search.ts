@@ -220,6 +220,7 @@ export const search = (f: Format): Messages["search"] => ({
     late: "Late",
     fused: "Слияние",
     standing: "Место в проекте",
+    proximity: "Близкие слова",
     names: "Имя",
     rerank: "Реранкер",
     score: "Оценка",
@@ -238,6 +239,7 @@ export const search = (f: Format): Messages["search"] => ({
     example: "пример",
     message: "сообщение",
   },
+  close: (share: string) => `близко друг к другу стоят ${share} пар слов`,
   standings: { main: "проект", test: "тест", example: "пример", copy: "копия", changes: "история изменений" },
   units: {
     lexical: "BM25",

@@ -169,6 +169,7 @@ export const search = (f: Format): Messages["search"] => ({
     late: "迟交互",
     fused: "融合",
     standing: "在项目中的位置",
+    proximity: "相邻的词",
     names: "名称",
     rerank: "重排",
     score: "得分",
@@ -187,6 +188,7 @@ export const search = (f: Format): Messages["search"] => ({
     example: "示例",
     message: "消息",
   },
+  close: (share: string) => `${share} 的词对彼此相邻`,
   standings: { main: "项目", test: "测试", example: "示例", copy: "副本", changes: "更新日志" },
   units: {
     lexical: "BM25",

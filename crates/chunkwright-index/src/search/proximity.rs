@@ -1,0 +1,170 @@
+//! The stage `proximity`: a chunk that has words of the query close together and in its order ranks before one that has
+//! them apart.
+//!
+//! BM25 counts words wherever they stand, so that a chunk with `context`, `application` and `outside` in three sentences
+//! ranks as one that says "working outside of application context". Each two words of the query that follow each other,
+//! function words aside, make a pair. A text has a pair if the second word stands at most [`CLOSE`] words behind the first.
+//! A chunk whose text has the share `s` of the pairs, each counted by the lesser rarity of its words, gains `s` times its
+//! score. The stage looks at the [`BEST`] chunks of the stages before it, and raises only, so it hides none.
+
+use std::collections::HashMap;
+
+use chunkwright::ChunkId;
+use serde::{Deserialize, Serialize};
+
+use crate::function_words::is_function;
+use chunkwright_models::rarity;
+use chunkwright_store::analysis::{self, TermKind};
+use chunkwright_store::bm25::{TermId, term_id};
+use chunkwright_store::{Generation, Scored, Store, StoreError, StoredChunk};
+
+/// How many words behind the first the second one may stand, function words aside.
+const CLOSE: usize = 4;
+
+/// How many of the best are looked at.
+const BEST: usize = 20;
+
+/// How close to each other the words of the query stand in a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Proximity {
+    /// The share of the query's pairs of words that the text has close together, by rarity, above 0 and at most 1.
+    pub share: f64,
+    /// What it adds to the score of the other stages.
+    pub contribution: f64,
+}
+
+/// The pairs of words that follow each other in a query.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pairs {
+    /// The number of each word.
+    words: HashMap<TermId, usize>,
+    /// The pairs that end with each word.
+    ending: Vec<Vec<Pair>>,
+    /// What all pairs weigh.
+    weight: f64,
+}
+
+/// A word that stands before another in a query.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    first: usize,
+    weight: f64,
+}
+
+impl Pairs {
+    /// The pairs of `query`.
+    pub(super) fn of(query: &str) -> Self {
+        let mut pairs = Self::default();
+        let mut before: Option<(usize, f64)> = None;
+        each_word(query, &mut |text, id| {
+            let next = pairs.words.len();
+            let word = *pairs.words.entry(id).or_insert(next);
+            pairs.ending.resize(pairs.words.len(), Vec::new());
+            let own = rarity(text);
+            if let Some((first, rarity)) = before
+                && first != word
+                && !pairs.ending[word].iter().any(|pair| pair.first == first)
+            {
+                let weight = rarity.min(own);
+                pairs.ending[word].push(Pair { first, weight });
+                pairs.weight += weight;
+            }
+            before = Some((word, own));
+        });
+        pairs
+    }
+
+    /// The share of the pairs that the text of a chunk has, from 0 to 1, by weight.
+    fn share_in(&self, chunk: &StoredChunk) -> f64 {
+        let mut is_here = vec![false; self.words.len()];
+        self.words.iter().for_each(|(id, word)| is_here[*word] = chunk.terms.has(*id));
+        let may_have =
+            |word: usize| is_here[word] && self.ending[word].iter().any(|pair| is_here[pair.first]);
+        if !(0..self.ending.len()).any(may_have) {
+            return 0.0;
+        }
+        let mut missing = self.ending.clone();
+        let mut last = vec![None; self.words.len()];
+        let (mut at, mut had) = (0_usize, 0.0);
+        each_word(&chunk.record.text, &mut |_, id| {
+            at += 1;
+            let Some(&word) = self.words.get(&id) else { return };
+            missing[word].retain(|pair| {
+                let is_close = last[pair.first].is_some_and(|first| at - first <= CLOSE);
+                had += if is_close { pair.weight } else { 0.0 };
+                !is_close
+            });
+            last[word] = Some(at);
+        });
+        (had / self.weight).min(1.0)
+    }
+}
+
+/// Calls `each` with every word of `text` and its number, except function words. A character of a script without spaces is
+/// a word.
+fn each_word(text: &str, each: &mut dyn FnMut(&str, TermId)) {
+    let mut each = |word: &str| {
+        let id = term_id(word);
+        if !is_function(word, id) {
+            each(word, id);
+        }
+    };
+    let mut end = 0;
+    analysis::analyze(text, &mut |term| {
+        if term.kind != TermKind::Word {
+            return;
+        }
+        if term.text.contains(analysis::is_unspaced) {
+            // Pairs of characters overlap.
+            let known = usize::from(term.range.start < end);
+            term.text.chars().skip(known).for_each(|c| each(c.encode_utf8(&mut [0; 4])));
+        } else {
+            each(term.text);
+        }
+        end = term.range.end;
+    });
+}
+
+/// The shares of the best chunks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Proximities {
+    /// Those above 0.
+    known: HashMap<ChunkId, f64>,
+    /// How many of the best were looked at.
+    looked_at: usize,
+}
+
+impl Proximities {
+    /// Reads the best of `ranking` for a query with these pairs.
+    pub(super) fn find(
+        store: &dyn Store,
+        generation: &Generation,
+        pairs: &Pairs,
+        ranking: &[Scored],
+    ) -> Result<Self, StoreError> {
+        if pairs.weight <= 0.0 {
+            return Ok(Self::default());
+        }
+        let ids: Vec<ChunkId> = ranking.iter().take(BEST).map(|scored| scored.id).collect();
+        let chunks = ids.iter().zip(store.chunks(generation, &ids)?);
+        let share = chunks.filter_map(|(id, chunk)| Some((*id, pairs.share_in(&*chunk?))));
+        Ok(Self { known: share.filter(|(_, share)| *share > 0.0).collect(), looked_at: ids.len() })
+    }
+
+    /// Raises the scores of the best chunks and orders them again; returns the places of those that change.
+    pub(super) fn reorder(&self, ranking: &mut [Scored]) -> HashMap<ChunkId, Proximity> {
+        let looked_at = self.looked_at.min(ranking.len());
+        let best = &mut ranking[..looked_at];
+        let mut places = HashMap::with_capacity(self.known.len());
+        for scored in &mut *best {
+            let Some(&share) = self.known.get(&scored.id) else { continue };
+            let contribution = share * scored.score;
+            places.insert(scored.id, Proximity { share, contribution });
+            scored.score += contribution;
+        }
+        // Stable: equal ones stay in the order of the other stages.
+        best.sort_by(|a, b| b.score.total_cmp(&a.score));
+        places
+    }
+}
