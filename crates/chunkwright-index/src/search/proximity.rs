@@ -4,8 +4,8 @@
 //! BM25 counts words wherever they stand, so that a chunk with `context`, `application` and `outside` in three sentences
 //! ranks as one that says "working outside of application context". Each two words of the query that follow each other,
 //! function words aside, make a pair. A text has a pair if the second word stands at most [`CLOSE`] words behind the first.
-//! A chunk whose text has the share `s` of the pairs, each counted by the lesser rarity of its words, gains `s` times its
-//! score. The stage looks at the [`BEST`] chunks of the stages before it, and raises only, so it hides none.
+//! A chunk whose text has the share `s` of the pairs gains `s` times its score. The stage looks at the [`BEST`] chunks of the
+//! stages before it, and raises only, so it hides none.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,6 @@ use chunkwright::ChunkId;
 use serde::{Deserialize, Serialize};
 
 use crate::function_words::is_function;
-use chunkwright_models::rarity;
 use chunkwright_store::analysis::{self, TermKind};
 use chunkwright_store::bm25::{TermId, term_id};
 use chunkwright_store::{Generation, Scored, Store, StoreError, StoredChunk};
@@ -22,13 +21,13 @@ use chunkwright_store::{Generation, Scored, Store, StoreError, StoredChunk};
 const CLOSE: usize = 4;
 
 /// How many of the best are looked at.
-const BEST: usize = 20;
+const BEST: usize = 10;
 
 /// How close to each other the words of the query stand in a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Proximity {
-    /// The share of the query's pairs of words that the text has close together, by rarity, above 0 and at most 1.
+    /// The share of the query's pairs of words that the text has close together, above 0 and at most 1.
     pub share: f64,
     /// What it adds to the score of the other stages.
     pub contribution: f64,
@@ -39,75 +38,60 @@ pub struct Proximity {
 pub(super) struct Pairs {
     /// The number of each word.
     words: HashMap<TermId, usize>,
-    /// The pairs that end with each word.
-    ending: Vec<Vec<Pair>>,
-    /// What all pairs weigh.
-    weight: f64,
-}
-
-/// A word that stands before another in a query.
-#[derive(Clone, Copy, Debug)]
-struct Pair {
-    first: usize,
-    weight: f64,
+    /// The first words of the pairs that end with each word.
+    firsts: Vec<Vec<usize>>,
+    count: usize,
 }
 
 impl Pairs {
     /// The pairs of `query`.
     pub(super) fn of(query: &str) -> Self {
         let mut pairs = Self::default();
-        let mut before: Option<(usize, f64)> = None;
-        each_word(query, &mut |text, id| {
+        let mut before = None;
+        each_word(query, &mut |id| {
             let next = pairs.words.len();
             let word = *pairs.words.entry(id).or_insert(next);
-            pairs.ending.resize(pairs.words.len(), Vec::new());
-            let own = rarity(text);
-            if let Some((first, rarity)) = before
-                && first != word
-                && !pairs.ending[word].iter().any(|pair| pair.first == first)
+            pairs.firsts.resize(pairs.words.len(), Vec::new());
+            if let Some(first) = before.filter(|first| *first != word && !pairs.firsts[word].contains(first))
             {
-                let weight = rarity.min(own);
-                pairs.ending[word].push(Pair { first, weight });
-                pairs.weight += weight;
+                pairs.firsts[word].push(first);
+                pairs.count += 1;
             }
-            before = Some((word, own));
+            before = Some(word);
         });
         pairs
     }
 
-    /// The share of the pairs that the text of a chunk has, from 0 to 1, by weight.
+    /// The share of the pairs that the text of a chunk has, from 0 to 1.
     fn share_in(&self, chunk: &StoredChunk) -> f64 {
         let mut is_here = vec![false; self.words.len()];
         self.words.iter().for_each(|(id, word)| is_here[*word] = chunk.terms.has(*id));
-        let may_have =
-            |word: usize| is_here[word] && self.ending[word].iter().any(|pair| is_here[pair.first]);
-        if !(0..self.ending.len()).any(may_have) {
+        let may_have = |word: usize| is_here[word] && self.firsts[word].iter().any(|first| is_here[*first]);
+        if !(0..self.firsts.len()).any(may_have) {
             return 0.0;
         }
-        let mut missing = self.ending.clone();
+        let mut missing = self.firsts.clone();
         let mut last = vec![None; self.words.len()];
-        let (mut at, mut had) = (0_usize, 0.0);
-        each_word(&chunk.record.text, &mut |_, id| {
+        let (mut at, mut found) = (0_usize, 0_usize);
+        each_word(&chunk.record.text, &mut |id| {
             at += 1;
             let Some(&word) = self.words.get(&id) else { return };
-            missing[word].retain(|pair| {
-                let is_close = last[pair.first].is_some_and(|first| at - first <= CLOSE);
-                had += if is_close { pair.weight } else { 0.0 };
-                !is_close
-            });
+            let before = missing[word].len();
+            missing[word].retain(|first| last[*first].is_none_or(|first| at - first > CLOSE));
+            found += before - missing[word].len();
             last[word] = Some(at);
         });
-        (had / self.weight).min(1.0)
+        found as f64 / self.count as f64
     }
 }
 
-/// Calls `each` with every word of `text` and its number, except function words. A character of a script without spaces is
+/// Calls `each` with the number of every word of `text`, except function words. A character of a script without spaces is
 /// a word.
-fn each_word(text: &str, each: &mut dyn FnMut(&str, TermId)) {
+fn each_word(text: &str, each: &mut dyn FnMut(TermId)) {
     let mut each = |word: &str| {
         let id = term_id(word);
         if !is_function(word, id) {
-            each(word, id);
+            each(id);
         }
     };
     let mut end = 0;
@@ -143,7 +127,7 @@ impl Proximities {
         pairs: &Pairs,
         ranking: &[Scored],
     ) -> Result<Self, StoreError> {
-        if pairs.weight <= 0.0 {
+        if pairs.count == 0 {
             return Ok(Self::default());
         }
         let ids: Vec<ChunkId> = ranking.iter().take(BEST).map(|scored| scored.id).collect();
