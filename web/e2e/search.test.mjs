@@ -81,7 +81,11 @@ test("what stages add is what the fused score is made of", async () => {
   const label = await parts.getAttribute("aria-label");
   const [lexical, dense] = [...label.matchAll(/: ([\d.]+) \(/gu)].map(([, value]) => Number(value));
   const { hits } = await api("/api/v1/search", { query: "how do I repeat a request safely", collections: ["vectors"] });
-  assert.ok(Math.abs(lexical + dense - hits[0].score) < 0.011, label);
+  const close = hits[0].proximity.contribution;
+  assert.ok(Math.abs(lexical + dense + close - hits[0].score) < 0.011, label);
+  const fused = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "Fused" }) });
+  await fused.getByRole("cell", { name: hits[0].score.toFixed(3), exact: true }).waitFor();
+  await page.getByRole("rowheader", { name: "Close words" }).waitFor();
   // Reciprocal ranks are made of ranks alone.
   await page.getByRole("button", { name: "Options" }).click();
   await page.getByLabel("Fusion").selectOption("rrf");

@@ -71,7 +71,8 @@ export class Answers {
   fusedOf(hit: Hit): { rank: number | null; score: number } | null {
     const values = valuesOf(hit);
     if (!values) return null;
-    const score = sumOf(values);
+    const added = [hit.standing, hit.proximity, hit.names].map((stage) => stage?.contribution ?? 0);
+    const score = added.reduce((sum, part) => sum + part, sumOf(values));
     // Ranks of one list alone are those of its fusion.
     return { rank: this.several || hit.rerank ? null : hit.rank, score };
   }
