@@ -13,10 +13,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::McpServer;
 use super::answer::{Answer, Form, Format, sent};
 use super::arguments::{Invalid, input, read};
 use super::scope::CallError;
+use super::{McpOptions, McpServer};
 
 /// A tool that a model can call.
 pub(super) trait Tool {
@@ -39,6 +39,11 @@ pub(super) trait Tool {
 
     /// The format that a call asks for, if any.
     fn format(arguments: &Self::Arguments) -> Option<Format>;
+
+    /// The most tokens of the answer that a call asks for, if any.
+    fn budget(_: &Self::Arguments) -> Option<usize> {
+        None
+    }
 
     /// Does the work and logs that the tool was used. May block. The engine stops when the client leaves.
     fn work(server: &McpServer, arguments: &Self::Arguments) -> Result<Self::Answer, CallError>;
@@ -117,7 +122,9 @@ fn prepare<T: Tool>(listed: &model::Tool, arguments: Option<Value>) -> Result<Ca
     let work = move |server: &McpServer, form| {
         let answer = T::work(server, &arguments)?;
         let counter: &dyn TokenCounter = &*server.engine().counter()?;
-        Ok(sent(&answer, form, server.options().max_tokens, counter)?)
+        let most = server.options().max_tokens;
+        let asked = T::budget(&arguments).map_or(most, |asked| asked.clamp(McpOptions::LEAST_TOKENS, most));
+        Ok(sent(&answer, form, asked, counter)?)
     };
     Ok(Call { format, work: Box::new(work) })
 }

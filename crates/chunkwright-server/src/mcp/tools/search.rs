@@ -129,6 +129,12 @@ impl Tool for Search {
         arguments.format
     }
 
+    /// What texts may have, the whole answer may have.
+    fn budget(arguments: &Arguments) -> Option<usize> {
+        let asked = arguments.options.0.get("max_tokens")?.as_u64()?;
+        Some(usize::try_from(asked).unwrap_or(usize::MAX))
+    }
+
     fn work(server: &McpServer, arguments: &Arguments) -> Result<SearchAnswer, CallError> {
         search(server, arguments)
     }

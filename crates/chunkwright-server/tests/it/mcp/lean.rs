@@ -299,6 +299,12 @@ async fn no_answer_shows_more_than_its_budget_or_what_is_not_rendered() {
                 let tokens = index.tokens(&result);
                 assert!(tokens <= max_tokens, "{arguments}: {tokens} of {max_tokens}");
                 check_rendered(&result.to_string());
+                // A call's own budget is that of the whole answer too.
+                for asked in [500, 900, 100_000] {
+                    arguments["max_tokens"] = json!(asked);
+                    let tokens = index.tokens(&client.call("search", arguments.clone()).await);
+                    assert!(tokens <= max_tokens.min(asked), "{arguments}: {tokens} of {max_tokens}");
+                }
             }
             for id in ["tides.ipynb", "piers.html", "guide.md"] {
                 let (mut next, mut pages) = (json!(id), 0);
