@@ -23,7 +23,7 @@ use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, St
 pub use explain::{Explained, Verdict, explain};
 pub use names::{Named, Role, SymbolPlace, SymbolPlaces, symbol_places};
 pub use proximity::Proximity;
-use rank::{Asked, ask, place, places};
+use rank::{Asked, LookedAgain, ask, place, places};
 pub use rank::{Ranked, rank};
 pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords, WEAK, WordMatch};
 pub use standing::{Standing, Stands};
@@ -451,9 +451,7 @@ fn attempt(
     });
     let pinned = pinned(store, generation, asked, options)?;
     let mut fused = measured(models.watch, "fuse", || ranked.at_first(options.fusion));
-    let late = ranked.look_again(options.fusion, &mut fused);
-    let standing = ranked.stand(&mut fused);
-    let proximity = ranked.near(&mut fused);
+    let LookedAgain { late, standing, proximity } = ranked.look_again(options.fusion, &mut fused);
     let named = ranked.names.places(&fused);
     ranked.names.add_to(&mut fused);
     let reranked = models.reranker.map(|reranker| {

@@ -182,9 +182,10 @@ pub fn explain(
     };
     let [dense, sparse, lexical] = ranked.contributions(options.fusion);
     let mut fused = ranked.at_first(options.fusion);
-    explained.late = ranked.look_again(options.fusion, &mut fused).remove(&id);
-    explained.standing = ranked.stand(&mut fused).remove(&id);
-    explained.proximity = ranked.near(&mut fused).remove(&id);
+    let mut again = ranked.look_again(options.fusion, &mut fused);
+    explained.late = again.late.remove(&id);
+    explained.standing = again.standing.remove(&id);
+    explained.proximity = again.proximity.remove(&id);
     let rest = 1.0 - explained.late.map_or(0.0, |_| ranked.late_weight(options.fusion));
     let stage = |ranking: &Option<Vec<Scored>>, contribution| {
         Some(find(ranking.as_deref()?, contribution)?.with_share(rest))

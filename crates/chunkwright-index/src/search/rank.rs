@@ -49,6 +49,15 @@ pub struct Ranked {
     pub(super) names: Names,
 }
 
+/// What the stages that look at the best again say of them.
+pub(super) struct LookedAgain {
+    pub(super) late: HashMap<ChunkId, Stage>,
+    /// Those that do not stand in the project itself.
+    pub(super) standing: HashMap<ChunkId, Stands>,
+    /// Those that have words of the query close together.
+    pub(super) proximity: HashMap<ChunkId, Proximity>,
+}
+
 impl Ranked {
     /// The stages that ran.
     pub fn mode(&self) -> Mode {
@@ -103,26 +112,16 @@ impl Ranked {
     pub(super) fn compared(&self, fusion: Fusion) -> Vec<Scored> {
         let mut ranking = self.at_first(fusion);
         self.look_again(fusion, &mut ranking);
-        self.stand(&mut ranking);
-        self.near(&mut ranking);
         ranking
     }
 
-    /// Puts the best of a ranking in the order that they have with the stage `standing`; returns the places in it of those
-    /// that do not stand in the project itself.
-    pub(super) fn stand(&self, ranking: &mut [Scored]) -> HashMap<ChunkId, Stands> {
-        self.standings.reorder(ranking)
-    }
-
-    /// Puts the best of a ranking in the order that they have with the stage `proximity`; returns the places in it of those
-    /// that have words of the query close together.
-    pub(super) fn near(&self, ranking: &mut [Scored]) -> HashMap<ChunkId, Proximity> {
-        self.proximities.reorder(ranking)
-    }
-
-    /// Puts the best of a ranking in the order that they have with the stage `late`; returns their places in it.
-    pub(super) fn look_again(&self, fusion: Fusion, ranking: &mut [Scored]) -> HashMap<ChunkId, Stage> {
-        self.late.as_ref().map(|late| late.reorder(self.late_weight(fusion), ranking)).unwrap_or_default()
+    /// Puts the best of a ranking in the order that they have with the stages that look at them again, one after the other;
+    /// returns what each of these says of them.
+    pub(super) fn look_again(&self, fusion: Fusion, ranking: &mut [Scored]) -> LookedAgain {
+        let late = self.late.as_ref().map(|late| late.reorder(self.late_weight(fusion), ranking));
+        let standing = self.standings.reorder(ranking);
+        let proximity = self.proximities.reorder(ranking);
+        LookedAgain { late: late.unwrap_or_default(), standing, proximity }
     }
 
     /// The share that the stage `late` has in the score of what it looked at; the other stages have the rest.
@@ -341,7 +340,7 @@ impl Asked<'_> {
             let mut best = ranked.compared(options.fusion);
             let stage = || Standings::find(store, generation, Subject::of(&self.terms), &best);
             ranked.standings = measured(watch, "standing", stage)?;
-            ranked.stand(&mut best);
+            ranked.standings.reorder(&mut best);
             let stage = || Proximities::find(store, generation, &self.pairs, &best);
             ranked.proximities = measured(watch, "proximity", stage)?;
         }
