@@ -112,15 +112,24 @@ pub(crate) fn stored_terms(piece: &str, kind: Piece, each: &mut dyn FnMut(&str, 
 
 /// The words of a text in lower case, without marks and with one space before and after each.
 pub fn folded_words(text: &str) -> String {
-    let visible = text.chars().filter(|&c| !is_invisible(c)).nfkc().collect::<String>();
-    let folded = fold(&visible);
-    let mut words = String::with_capacity(folded.len() + 2);
+    let mut words = String::with_capacity(text.len() + 2);
     words.push(' ');
-    for word in unmarked(&folded).split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
-        words.push_str(word);
-        words.push(' ');
+    // Neither words nor normal forms cross the end of a line, and what is ASCII has only its letters folded.
+    for line in text.split_inclusive('\n') {
+        let plain = if line.is_ascii() { Cow::Borrowed(line) } else { Cow::Owned(folded(line)) };
+        for word in plain.split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
+            words.push_str(word);
+            words.push(' ');
+        }
     }
+    words.make_ascii_lowercase();
     words
+}
+
+/// A text in normal form and lower case, without invisible characters and marks.
+fn folded(text: &str) -> String {
+    let visible = text.chars().filter(|&c| !is_invisible(c)).nfkc().collect::<String>();
+    unmarked(&fold(&visible)).into_owned()
 }
 
 /// The runs of characters that words are made of, each with the byte it begins at.
@@ -587,6 +596,17 @@ mod tests {
         }
         for text in ["a+b", "x += 1", "page#part", "end. Next", "a ... b", "well--known", "3-4", "a@b"] {
             analyze(text, &mut |term| assert_ne!(term.kind, TermKind::Symbol, "{text}: {term:?}"));
+        }
+    }
+
+    proptest::proptest! {
+        /// Letters with marks of their own, marks at the beginning of a line, what normal forms open, invisible characters.
+        #[test]
+        fn words_folded_line_by_line_are_those_of_the_text(text in "[aBß_é\u{301}\u{3099}ﬁかЁЙ㎏\u{AD}İ0 .\r\n-]{0,24}") {
+            let folded = folded(&text);
+            let words = folded.split(|c| !is_word(c)).filter(|word| !word.is_empty());
+            let words: String = words.flat_map(|word| [word, " "]).collect();
+            proptest::prop_assert_eq!(folded_words(&text), format!(" {words}"));
         }
     }
 
