@@ -174,6 +174,17 @@ impl<'a> Analyzer<'a> {
 
     /// A run of word characters that begins at byte `at`.
     fn run(&mut self, run: &str, at: usize) {
+        // Most are words of English prose, which have one part and no marks.
+        if is_plain_english(run) {
+            let folded = if run.starts_with(|c: char| c.is_ascii_uppercase()) {
+                run.to_ascii_lowercase().into()
+            } else {
+                Cow::Borrowed(run)
+            };
+            let stem = self.english.stem(&folded);
+            self.emit(&stem, at..at + run.len(), TermKind::Word);
+            return;
+        }
         let unchanged = run.chars().all(is_plain)
             || is_nfkc_quick(run.chars()) == IsNormalized::Yes && !run.chars().any(is_invisible);
         if unchanged {
@@ -341,6 +352,12 @@ impl Kind {
             Self::Spaced
         }
     }
+}
+
+/// Returns whether a run is a word of English letters in lower case, but for the first.
+fn is_plain_english(run: &str) -> bool {
+    let rest = run.as_bytes().split_first().filter(|(first, _)| first.is_ascii_alphabetic());
+    run.len() <= MAX_TERM && rest.is_some_and(|(_, rest)| rest.iter().all(u8::is_ascii_lowercase))
 }
 
 fn is_word(c: char) -> bool {
@@ -600,6 +617,16 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn words_of_english_have_the_terms_of_any_run(word in "[A-Z]?[a-z]{0,66}") {
+            let (mut found, mut expected) = (Vec::new(), Vec::new());
+            Analyzer::new(&mut |term| found.push(format!("{term:?}"))).run(&word, 7);
+            if !word.is_empty() {
+                Analyzer::new(&mut |term| expected.push(format!("{term:?}"))).words(&word, 7, None);
+            }
+            proptest::prop_assert_eq!(found, expected);
+        }
+
         /// Letters with marks of their own, marks at the beginning of a line, what normal forms open, invisible characters.
         #[test]
         fn words_folded_line_by_line_are_those_of_the_text(text in "[aBß_é\u{301}\u{3099}ﬁかЁЙ㎏\u{AD}İ0 .\r\n-]{0,24}") {
