@@ -176,13 +176,8 @@ impl<'a> Analyzer<'a> {
     fn run(&mut self, run: &str, at: usize) {
         // Most are words of English prose, which have one part and no marks.
         if is_plain_english(run) {
-            let folded = if run.starts_with(|c: char| c.is_ascii_uppercase()) {
-                run.to_ascii_lowercase().into()
-            } else {
-                Cow::Borrowed(run)
-            };
-            let stem = self.english.stem(&folded);
-            self.emit(&stem, at..at + run.len(), TermKind::Word);
+            let folded = fold(run);
+            self.emit(&self.english.stem(&folded), at..at + run.len(), TermKind::Word);
             return;
         }
         let unchanged = run.chars().all(is_plain)
