@@ -137,7 +137,7 @@ impl Proximities {
         Ok(Self { known: share.filter(|(_, share)| *share > 0.0).collect(), looked_at: ids.len() })
     }
 
-    /// Raises the scores of the best chunks and orders them again; returns what it says of those that it raised.
+    /// Raises the scores of the best chunks and sorts them again; returns the share and the gain of each raised chunk.
     pub(super) fn reorder(&self, ranking: &mut [Scored]) -> HashMap<ChunkId, Proximity> {
         let looked_at = self.looked_at.min(ranking.len());
         let best = &mut ranking[..looked_at];

@@ -52,9 +52,9 @@ pub struct Ranked {
 /// What the stages that look at the best again say of them.
 pub(super) struct LookedAgain {
     pub(super) late: HashMap<ChunkId, Stage>,
-    /// Those that do not stand in the project itself.
+    /// Chunks of tests, examples, copies and other places beside the project itself.
     pub(super) standing: HashMap<ChunkId, Stands>,
-    /// Those that have words of the query close together.
+    /// Chunks that have words of the query close together.
     pub(super) proximity: HashMap<ChunkId, Proximity>,
 }
 
