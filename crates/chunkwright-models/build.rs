@@ -29,16 +29,16 @@ fn tokens(encoding: &CoreBPE) -> Vec<Vec<u8>> {
     (0..).map_while(|id| encoding.decode_bytes(&[id]).ok()).collect()
 }
 
-/// The table of a vocabulary, little-endian: counts of buckets, entries and words of the filter; the token of each byte;
-/// seeds of buckets; entries; the filter.
+/// The table of a vocabulary, little-endian: counts of buckets, entries and words of both filters; the token of each byte;
+/// seeds of buckets; entries; the filter of pairs; the filter of tokens.
 fn table(tokens: &[Vec<u8>]) -> Vec<u8> {
     assert!(tokens.len() < 1 << layout::ID_BITS, "ids have {} bits", layout::ID_BITS);
     let (singles, pairs) = merges(tokens);
     let buckets = pairs.len().div_ceil(4);
     let (seeds, entries) = placed(&pairs, buckets, pairs.len() * 20 / 19);
-    let filter = filter(tokens);
+    let (filter, token_filter) = (filter(tokens), token_filter(tokens));
     let mut table = Vec::new();
-    for number in [buckets, entries.len(), filter.len()] {
+    for number in [buckets, entries.len(), filter.len(), token_filter.len()] {
         table.extend((number as u32).to_le_bytes());
     }
     table.extend(singles.iter().flat_map(|single| single.to_le_bytes()));
@@ -46,7 +46,7 @@ fn table(tokens: &[Vec<u8>]) -> Vec<u8> {
     table.extend(entries.iter().flat_map(|entry| entry.to_le_bytes().into_iter().take(layout::ENTRY)));
     // An entry is read with the byte after it.
     table.push(0);
-    table.extend(filter.iter().flat_map(|word| word.to_le_bytes()));
+    table.extend(filter.iter().chain(&token_filter).flat_map(|word| word.to_le_bytes()));
     table
 }
 
@@ -104,6 +104,16 @@ fn placed(merges: &[(u64, u32)], buckets: usize, entries: usize) -> (Vec<u16>, V
         }
     }
     (seeds, placed)
+}
+
+/// A filter that tells whether a text may be a token, of 8 to 16 bits for each.
+fn token_filter(tokens: &[Vec<u8>]) -> Vec<u64> {
+    let mut words = vec![0_u64; (tokens.len() / 8).next_power_of_two()];
+    let bits = words.len() * 64;
+    for bit in tokens.iter().flat_map(|token| layout::token_bits(token, bits)) {
+        words[bit / 64] |= 1 << (bit % 64);
+    }
+    words
 }
 
 /// The pairs of characters that some token holds side by side. Some tokens hold only the last bytes of the first

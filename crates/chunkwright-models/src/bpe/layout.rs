@@ -51,6 +51,16 @@ pub(crate) fn begins_with(byte: u8) -> char {
     char::from_u32(0xF_0100 + u32::from(byte)).unwrap_or_default()
 }
 
+/// The two bits of a text in a filter of tokens of `bits`, a power of two. A text that is no token has both in 3 of 100 cases.
+pub(crate) fn token_bits(text: &[u8], bits: usize) -> [usize; 2] {
+    let hash = text.chunks(8).fold(text.len() as u64, |hash, chunk| {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        mix(hash ^ u64::from_le_bytes(bytes))
+    });
+    [1, 2].map(|at| (hash >> (u64::BITS - at * bits.trailing_zeros())) as usize & (bits - 1))
+}
+
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Spreads a number over all 64 bits, the high ones above all.
