@@ -29,6 +29,19 @@ pub(crate) fn is_function_term(term: TermId) -> bool {
     FUNCTION_TERMS.contains(&term)
 }
 
+/// The terms of function words and characters, in order.
+static PASSED_OVER: LazyLock<Vec<TermId>> = LazyLock::new(|| {
+    let characters = FUNCTION_CHARACTERS.chars().map(|c| term_id(c.encode_utf8(&mut [0; 4])));
+    let mut terms: Vec<TermId> = characters.chain(FUNCTION_TERMS.iter().copied()).collect();
+    terms.sort_unstable();
+    terms
+});
+
+/// Returns whether a word or a character, given by its term, is a function word or a character of one.
+pub(crate) fn is_passed_over(word: TermId) -> bool {
+    PASSED_OVER.binary_search(&word).is_ok()
+}
+
 /// Returns whether a term, whose number is `id`, is that of a function word, or has a character of one.
 pub(crate) fn is_function(term: &str, id: TermId) -> bool {
     is_function_term(id) || term.chars().any(|c| FUNCTION_CHARACTERS.contains(c))

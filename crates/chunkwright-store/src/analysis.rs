@@ -133,7 +133,7 @@ fn folded(text: &str) -> String {
 }
 
 /// The runs of characters that words are made of, each with the byte it begins at.
-fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |c: char| is_word(c) || is_invisible(c);
     let mut end = 0;
     std::iter::from_fn(move || {

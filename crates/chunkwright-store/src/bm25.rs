@@ -10,6 +10,8 @@ mod known;
 use chunkwright::Record;
 use xxhash_rust::xxh3::xxh3_64;
 
+pub use known::each_word;
+
 // A change to one of these must raise `analysis::VERSION`: stores on servers keep weights.
 
 /// Saturation of term frequency, BM25's `k1`. The usual value.

@@ -12,9 +12,8 @@ use std::collections::HashMap;
 use chunkwright::ChunkId;
 use serde::{Deserialize, Serialize};
 
-use crate::function_words::is_function;
-use chunkwright_store::analysis::{self, TermKind};
-use chunkwright_store::bm25::{TermId, term_id};
+use crate::function_words::is_passed_over;
+use chunkwright_store::bm25::{TermId, each_word};
 use chunkwright_store::{Generation, Scored, Store, StoreError, StoredChunk};
 
 /// How many words behind the first the second one may stand, function words aside. Within six, with pairs counted by
@@ -49,7 +48,7 @@ impl Pairs {
     pub(super) fn of(query: &str) -> Self {
         let mut pairs = Self::default();
         let mut before = None;
-        each_word(query, &mut |id| {
+        each_telling_word(query, &mut |id| {
             let next = pairs.words.len();
             let word = *pairs.words.entry(id).or_insert(next);
             pairs.firsts.resize(pairs.words.len(), Vec::new());
@@ -74,7 +73,7 @@ impl Pairs {
         let mut missing = self.firsts.clone();
         let mut last = vec![None; self.words.len()];
         let (mut at, mut found) = (0_usize, 0_usize);
-        each_word(&chunk.record.text, &mut |id| {
+        each_telling_word(&chunk.record.text, &mut |id| {
             at += 1;
             let Some(&word) = self.words.get(&id) else { return };
             let before = missing[word].len();
@@ -86,28 +85,12 @@ impl Pairs {
     }
 }
 
-/// Calls `each` with the number of every word of `text`, except function words. A character of a script without spaces is
-/// a word.
-fn each_word(text: &str, each: &mut dyn FnMut(TermId)) {
-    let mut each = |word: &str| {
-        let id = term_id(word);
-        if !is_function(word, id) {
-            each(id);
+/// Calls `each` with the term of every word of `text`, except function words.
+fn each_telling_word(text: &str, each: &mut dyn FnMut(TermId)) {
+    each_word(text, &mut |word| {
+        if !is_passed_over(word) {
+            each(word);
         }
-    };
-    let mut end = 0;
-    analysis::analyze(text, &mut |term| {
-        if term.kind != TermKind::Word {
-            return;
-        }
-        if term.text.contains(analysis::is_unspaced) {
-            // Pairs of characters overlap.
-            let known = usize::from(term.range.start < end);
-            term.text.chars().skip(known).for_each(|c| each(c.encode_utf8(&mut [0; 4])));
-        } else {
-            each(term.text);
-        }
-        end = term.range.end;
     });
 }
 

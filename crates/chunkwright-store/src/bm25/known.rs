@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{TermId, term_id};
-use crate::analysis::{self, Piece};
+use crate::analysis::{self, Piece, TermKind};
 
 /// Entries per thread. In 10 MB of documentation, 1 to 4 % of the runs that can be cached miss.
 const ENTRIES: usize = 1 << 15;
@@ -22,44 +22,66 @@ pub(super) struct Run {
     text: Box<str>,
     /// Number of its terms, without the single characters added.
     pub(super) length: u32,
-    /// Its terms, with repetitions.
+    /// Its terms, with repetitions: first its words, in order.
     pub(super) ids: Vec<TermId>,
+    words: usize,
 }
 
 impl Run {
     fn of(text: &str, kind: Piece) -> Self {
         let mut run = Self::default();
+        let mut others = Vec::new();
         analysis::stored_terms(text, kind, &mut |term, kind| {
             run.length += u32::from(kind.counts());
-            run.ids.push(term_id(term));
+            let is_pair = || term.starts_with(analysis::is_unspaced) && term.chars().nth(1).is_some();
+            let is_word = kind == TermKind::Single || kind == TermKind::Word && !is_pair();
+            if is_word { &mut run.ids } else { &mut others }.push(term_id(term));
         });
+        run.words = run.ids.len();
+        run.ids.append(&mut others);
         run
     }
 }
 
-thread_local! {
-    /// A direct-mapped cache: each piece has one slot, where a later one with the same slot replaces it. A run and a
-    /// compound are never the same text.
-    static KNOWN: RefCell<Vec<Run>> = const { RefCell::new(Vec::new()) };
+/// A direct-mapped cache: each piece has one slot, where a later one with the same slot replaces it. A run and a compound
+/// are never the same text.
+struct Known(Vec<Run>);
+
+impl Known {
+    /// Calls `each` with the terms of a piece.
+    fn with(&mut self, text: &str, kind: Piece, each: &mut dyn FnMut(&Run)) {
+        // Scripts without spaces make runs of whole clauses, which do not recur.
+        if text.len() > MAX_RUN || text.starts_with(analysis::is_unspaced) {
+            each(&Run::of(text, kind));
+            return;
+        }
+        let place = &mut self.0[xxh3_64(text.as_bytes()) as usize % ENTRIES];
+        if *place.text != *text {
+            *place = Run { text: text.into(), ..Run::of(text, kind) };
+        }
+        each(place);
+    }
+}
+
+/// Calls `read` with the cache of this thread.
+fn with_known(read: impl FnOnce(&mut Known)) {
+    thread_local!(static KNOWN: RefCell<Known> = const { RefCell::new(Known(Vec::new())) });
+    KNOWN.with_borrow_mut(|known| {
+        known.0.resize_with(ENTRIES, Run::default);
+        read(known);
+    });
 }
 
 /// Calls `each` with the terms of every piece of `text`, in order.
 pub(super) fn each_run(text: &str, each: &mut dyn FnMut(&Run)) {
-    KNOWN.with_borrow_mut(|known| {
-        known.resize_with(ENTRIES, Run::default);
-        analysis::each_piece(text, &mut |_, text, kind| {
-            // Scripts without spaces make runs of whole clauses, which do not recur.
-            if text.len() > MAX_RUN || text.starts_with(analysis::is_unspaced) {
-                each(&Run::of(text, kind));
-                return;
-            }
-            let place = &mut known[xxh3_64(text.as_bytes()) as usize % ENTRIES];
-            if *place.text != *text {
-                *place = Run { text: text.into(), ..Run::of(text, kind) };
-            }
-            each(place);
-        });
-    });
+    with_known(|known| analysis::each_piece(text, &mut |_, text, kind| known.with(text, kind, each)));
+}
+
+/// Calls `each` with the term of every word of `text`, in order. A character of a script without spaces is a word, and so
+/// is each part of an identifier.
+pub fn each_word(text: &str, each: &mut dyn FnMut(TermId)) {
+    let mut each = |run: &Run| run.ids[..run.words].iter().for_each(|id| each(*id));
+    with_known(|known| analysis::runs(text).for_each(|(_, text)| known.with(text, Piece::Run, &mut each)));
 }
 
 #[cfg(test)]
