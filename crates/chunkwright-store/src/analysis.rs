@@ -116,10 +116,20 @@ pub fn folded_words(text: &str) -> String {
     words.push(' ');
     // Neither words nor normal forms cross the end of a line, and what is ASCII has only its letters folded.
     for line in text.split_inclusive('\n') {
-        let plain = if line.is_ascii() { Cow::Borrowed(line) } else { Cow::Owned(folded(line)) };
-        for word in plain.split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
-            words.push_str(word);
+        if !line.is_ascii() {
+            for word in folded(line).split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
+                words.push_str(word);
+                words.push(' ');
+            }
+            continue;
+        }
+        let mut rest = line;
+        while let Some(start) = rest.bytes().position(is_ascii_word) {
+            rest = &rest[start..];
+            let end = rest.bytes().position(|byte| !is_ascii_word(byte)).unwrap_or(rest.len());
+            words.push_str(&rest[..end]);
             words.push(' ');
+            rest = &rest[end..];
         }
     }
     words.make_ascii_lowercase();
@@ -356,7 +366,11 @@ fn is_plain_english(run: &str) -> bool {
 }
 
 fn is_word(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { is_plain(c) || is_other_word(c) }
+    if c.is_ascii() { is_ascii_word(c as u8) } else { is_plain(c) || is_other_word(c) }
+}
+
+fn is_ascii_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 fn is_other_word(c: char) -> bool {

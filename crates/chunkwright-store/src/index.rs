@@ -40,8 +40,7 @@ pub(crate) use dense::{MANY, STRETCH};
 use disk::{Disk, DiskPart};
 use keyed::Keyed;
 use live::LiveRows;
-pub(crate) use passing::Decided;
-pub use passing::Selection;
+pub use passing::{Decided, Located, Records, Selection};
 use postings::ById;
 pub(crate) use postings::List;
 pub(super) use shared::{Coverage, SharedIndex, Stamp, Turn};
@@ -193,7 +192,7 @@ impl SearchIndex {
     }
 
     /// Number of rows, whether they are live or not.
-    pub(super) fn len(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.rows.len()
     }
 
@@ -482,6 +481,18 @@ mod tests {
     use crate::filter::Filter;
     use crate::index::disk::NoDisk;
 
+    struct NoRecords;
+
+    impl Records for NoRecords {
+        fn passing(&self, _: &Filter) -> Result<HashSet<ChunkId>, StoreError> {
+            Err(StoreError::ReadOnly)
+        }
+
+        fn each_text(&self, _: &[Located], _: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+            Err(StoreError::ReadOnly)
+        }
+    }
+
     /// Adds a document of `chunks` chunks, all made of its version.
     fn add(index: &mut SearchIndex, version: i64, chunks: u32) {
         index.begin(version, &format!("{version}.md"));
@@ -531,7 +542,7 @@ mod tests {
         let filter = Filter::parse("symbol = symbol1").expect("a filter");
         // Two of them know the symbols of what there is now, and how many rows have a word.
         for index in [&worn, &tidied] {
-            index.passing(&filter, &NoDisk, |_, _| Err(StoreError::ReadOnly)).expect("a quick filter");
+            index.passing(&filter, &NoDisk, &NoRecords).expect("a quick filter");
             let terms = ["word3", "every"].map(|word| (crate::bm25::term_id(word), 1.0));
             index.lexical(&terms, &Selection::All, 50, &NoDisk).expect("ranked");
         }
@@ -542,9 +553,7 @@ mod tests {
         }
         for filter in [Filter::default(), filter] {
             let found = |index: &SearchIndex| {
-                let passing = index
-                    .passing(&filter, &NoDisk, |_, _| Err(StoreError::ReadOnly))
-                    .expect("a quick filter");
+                let passing = index.passing(&filter, &NoDisk, &NoRecords).expect("a quick filter");
                 let terms =
                     [("word3", 1.0), ("every", 0.5)].map(|(word, own)| (crate::bm25::term_id(word), own));
                 (
@@ -568,9 +577,7 @@ mod tests {
         };
         let live = |versions: std::ops::Range<i64>| Gone::AllBut(versions.collect());
         let found = |index: &SearchIndex| {
-            let passing = index
-                .passing(&Filter::default(), &NoDisk, |_, _| Err(StoreError::ReadOnly))
-                .expect("a quick filter");
+            let passing = index.passing(&Filter::default(), &NoDisk, &NoRecords).expect("a quick filter");
             let terms = [("word3", 1.0), ("every", 0.5)].map(|(word, own)| (crate::bm25::term_id(word), own));
             (
                 index.lexical(&terms, &passing, 50, &NoDisk).expect("ranked"),

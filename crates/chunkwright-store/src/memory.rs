@@ -29,7 +29,7 @@ use crate::error::{StoreError, check_model, no_collection, unknown_collection, u
 use crate::filter::Filter;
 use crate::generation::{Collection, Generation, GenerationSpec, Model};
 use crate::index::disk::NoDisk;
-use crate::index::{SearchIndex, Selection};
+use crate::index::{Located, Records, SearchIndex, Selection};
 use crate::list::PageBuilder;
 use crate::list::{ChunkPage, ListRequest, ListedChunk};
 use crate::name::{checked_name, normalized_name, parse_name};
@@ -106,21 +106,26 @@ impl MemoryStore {
         let state = self.read();
         let held = state.held(generation)?;
         let index = held.index(&state);
-        let by_record = |filter: &Filter, among: Option<&[ChunkId]>| {
-            let passes = |(id, chunk): (ChunkId, &NewChunk)| {
-                let passes = cancel::check().map(|()| filter.passes_record(&chunk.record));
-                passes.map(|passes| passes.then_some(id)).transpose()
-            };
-            match among {
-                Some(ids) => {
-                    let found = ids.iter().filter_map(|id| Some((*id, held.find(*id)?.1)));
-                    found.filter_map(passes).collect()
-                }
-                None => held.chunks().filter_map(passes).collect::<Result<HashSet<_>, StoreError>>(),
-            }
-        };
-        let passing = index.passing(filter, &NoDisk, by_record)?;
+        let passing = index.passing(filter, &NoDisk, held)?;
         search(index, &passing)
+    }
+}
+
+impl Records for MemoryGeneration {
+    fn passing(&self, filter: &Filter) -> Result<HashSet<ChunkId>, StoreError> {
+        let passes = |(id, chunk): (ChunkId, &NewChunk)| {
+            let passes = cancel::check().map(|()| filter.passes_record(&chunk.record));
+            passes.map(|passes| passes.then_some(id)).transpose()
+        };
+        self.chunks().filter_map(passes).collect()
+    }
+
+    fn each_text(&self, chunks: &[Located], each: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        for place in chunks {
+            cancel::check()?;
+            each(self.find(place.id).map_or("", |(_, chunk)| &chunk.record.text));
+        }
+        Ok(())
     }
 }
 

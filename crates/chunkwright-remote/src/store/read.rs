@@ -1,6 +1,5 @@
 //! Consistent reads: every result has only versions that were live at one moment.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use chunkwright_store::cancel;
 use chunkwright_store::error::unknown_generation;
 use chunkwright_store::filter::facts;
 use chunkwright_store::index::disk::NoDisk;
-use chunkwright_store::index::{NewRow, SearchIndex, Selection, top};
+use chunkwright_store::index::{Decided, Located, NewRow, Records, SearchIndex, Selection, top};
 use chunkwright_store::{
     DocumentInfo, DocumentKind, Filter, Generation, Origin, Scored, StoreError, StoredChunk, StoredDocument,
 };
@@ -67,12 +66,42 @@ impl Live {
     }
 }
 
-/// An index ranked in memory, and the chunks that passed the last filter that needs records: all records are read for
-/// it, and a search ranks more than once.
+/// An index ranked in memory, and what filters selected of it as it is, with the live versions and the number of rows.
 #[derive(Debug, Default)]
 pub(super) struct RankedHere {
     index: SearchIndex,
-    passed: Option<(Arc<Live>, Filter, HashSet<ChunkId>)>,
+    decided: Option<(Arc<Live>, usize, Decided)>,
+}
+
+/// The records of a generation.
+struct RemoteRecords<'a> {
+    store: &'a RemoteStore,
+    generation: &'a Generation,
+}
+
+impl RemoteRecords<'_> {
+    fn points(&self, which: Which<'_>) -> Result<Vec<Point>, StoreError> {
+        self.store.database.points(self.generation, which, Part::WithoutVectors)
+    }
+}
+
+impl Records for RemoteRecords<'_> {
+    fn passing(&self, filter: &Filter) -> Result<HashSet<ChunkId>, StoreError> {
+        let points = self.points(Which::All)?;
+        let passing = points.iter().filter(|point| filter.passes_record(&point.record));
+        Ok(passing.map(|point| point.id).collect())
+    }
+
+    fn each_text(&self, chunks: &[Located], each: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let ids: Vec<ChunkId> = chunks.iter().map(|chunk| chunk.id).collect();
+        let points = self.points(Which::Chunks(&ids))?;
+        let texts: HashMap<ChunkId, &str> =
+            points.iter().map(|point| (point.id, &*point.record.text)).collect();
+        for id in ids {
+            each(texts.get(&id).copied().unwrap_or_default());
+        }
+        Ok(())
+    }
 }
 
 impl RemoteStore {
@@ -180,7 +209,7 @@ impl RemoteStore {
     ) -> Result<Vec<Scored>, StoreError> {
         let shared = Arc::clone(self.indexes.lock().entry(generation.clone()).or_default());
         let mut here = shared.write();
-        let RankedHere { index, passed } = &mut *here;
+        let RankedHere { index, decided } = &mut *here;
         let mut live = self.live(generation)?;
         for _ in 0..ATTEMPTS {
             if self.refresh(generation, &live, index)? {
@@ -188,25 +217,14 @@ impl RemoteStore {
             }
             live = self.live_again(generation)?;
         }
-        let passed = RefCell::new(passed);
-        let by_record =
-            |filter: &Filter, among: Option<&[ChunkId]>| -> Result<HashSet<ChunkId>, StoreError> {
-                let mut passed = passed.borrow_mut();
-                // Until the next write, the live versions are the same object.
-                if let Some((of, known, ids)) = passed.as_ref()
-                    && Arc::ptr_eq(of, &live)
-                    && known == filter
-                {
-                    return Ok(ids.clone());
-                }
-                let which = among.map_or(Which::All, Which::Chunks);
-                let points = self.database.points(generation, which, Part::WithoutVectors)?;
-                let passing = points.iter().filter(|point| filter.passes_record(&point.record));
-                let ids: HashSet<ChunkId> = passing.map(|point| point.id).collect();
-                **passed = Some((Arc::clone(&live), filter.clone(), ids.clone()));
-                Ok(ids)
-            };
-        let passing = index.passing(filter, &NoDisk, by_record)?;
+        // Until the next write, the live versions are the same object.
+        let is_as_it_is = |of: &Arc<Live>, rows: usize| Arc::ptr_eq(of, &live) && rows == index.row_count();
+        let (.., decided) = match decided {
+            Some(known) if is_as_it_is(&known.0, known.1) => known,
+            other => other.insert((Arc::clone(&live), index.row_count(), Decided::default())),
+        };
+        let records = RemoteRecords { store: self, generation };
+        let passing = decided.get(filter, || index.passing(filter, &NoDisk, &records))?;
         rank(index, &passing)
     }
 

@@ -33,7 +33,7 @@ impl Wanted {
     }
 
     /// Returns whether a text has it.
-    pub(super) fn is_in(&self, text: &str) -> bool {
+    pub(crate) fn is_in(&self, text: &str) -> bool {
         if self.terms.is_empty() {
             return false;
         }
@@ -116,12 +116,6 @@ impl Filter {
             };
         });
         is_quick
-    }
-
-    /// Chunks, summaries included, whose text passes a test.
-    pub(crate) fn of_test(test: &Test) -> Self {
-        let has = Condition::Field { field: Field::TEXT, test: test.clone() };
-        Self::new(Condition::And(vec![Condition::is(Field::ARTIFACT, "all"), has]))
     }
 }
 

@@ -78,11 +78,13 @@ impl SearchIndex {
 
     /// The versions of the documents of chunks and their numbers in them, in order; `None` for an id that is not here.
     pub(crate) fn places(&self, ids: &[ChunkId]) -> Vec<Option<(i64, u32)>> {
-        let place = |row: usize| {
-            let Document { version, rows, .. } = &self.documents[self.rows[row].document as usize];
-            (*version, row as u32 - rows.start)
-        };
-        self.rows_of(ids).map(|row| row.map(place)).collect()
+        self.rows_of(ids).map(|row| row.map(|row| self.place(row))).collect()
+    }
+
+    /// The version of the document of a row and the row's number in it.
+    pub(super) fn place(&self, row: usize) -> (i64, u32) {
+        let Document { version, rows, .. } = &self.documents[self.rows[row].document as usize];
+        (*version, row as u32 - rows.start)
     }
 
     /// The live rows of chunks.

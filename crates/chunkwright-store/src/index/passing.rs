@@ -61,14 +61,18 @@ impl Selection {
 
 /// The selections of the filters that were decided last, over an index as it is.
 #[derive(Debug, Default)]
-pub(crate) struct Decided(Mutex<Vec<(Filter, Arc<Selection>)>>);
+pub struct Decided(Mutex<Vec<(Filter, Arc<Selection>)>>);
 
 /// Selections that are kept. The stages of a search share one.
 const KEPT: usize = 8;
 
 impl Decided {
     /// The selection of a filter, which `decide` makes.
-    pub(crate) fn get(
+    ///
+    /// # Errors
+    ///
+    /// Those of `decide`.
+    pub fn get(
         &self,
         filter: &Filter,
         decide: impl FnOnce() -> Result<Selection, StoreError>,
@@ -97,6 +101,32 @@ impl Decided {
     }
 }
 
+/// Reads what an index does not hold and filters need.
+pub trait Records {
+    /// The chunks that pass a filter.
+    ///
+    /// # Errors
+    ///
+    /// Errors of reading.
+    fn passing(&self, filter: &Filter) -> Result<HashSet<ChunkId>, StoreError>;
+
+    /// Calls `each` with the texts of chunks, in order, empty for one that is not there.
+    ///
+    /// # Errors
+    ///
+    /// Errors of reading.
+    fn each_text(&self, chunks: &[Located], each: &mut dyn FnMut(&str)) -> Result<(), StoreError>;
+}
+
+/// Where a chunk is.
+#[derive(Clone, Copy, Debug)]
+pub struct Located {
+    /// Its id.
+    pub id: ChunkId,
+    /// The version of its document, and its number in that.
+    pub at: (i64, u32),
+}
+
 /// What filters see of a row.
 struct RowFields<'a> {
     facts: Facts<'a>,
@@ -116,8 +146,7 @@ impl Fields for RowFields<'_> {
 }
 
 impl SearchIndex {
-    /// Selects the rows that pass. Where records are needed, `by_record` returns the chunks that pass a filter, among those
-    /// given or all.
+    /// Selects the rows that pass.
     ///
     /// # Errors
     ///
@@ -126,7 +155,7 @@ impl SearchIndex {
         &self,
         filter: &Filter,
         disk: &dyn Disk,
-        by_record: impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, StoreError>,
+        records: &dyn Records,
     ) -> Result<Selection, StoreError> {
         let whole = self.live_rows.all() && self.enabled.all();
         if whole && filter.is_empty() && !self.has_artifacts {
@@ -134,7 +163,7 @@ impl SearchIndex {
         }
         let mut rows = self.live_rows.rows().and(&self.enabled);
         if !filter.is_quick_but_for_words() {
-            let ids = by_record(filter, None)?;
+            let ids = records.passing(filter)?;
             rows.retain(|row| ids.contains(&self.rows[row].id));
             return Ok(Selection::of(rows));
         }
@@ -146,7 +175,7 @@ impl SearchIndex {
         // Words may need texts: of as few rows as possible.
         let mut words = Vec::new();
         for test in filter.of_words() {
-            words.push((test, self.having(test, &rows, disk, &by_record)?));
+            words.push((test, self.having(test, &rows, disk, records)?));
         }
         if !filter.is_empty() || self.has_artifacts {
             rows.retain(self.passes(filter, &words));
@@ -179,16 +208,19 @@ impl SearchIndex {
         test: &Test,
         rows: &Bits,
         disk: &dyn Disk,
-        by_record: &impl Fn(&Filter, Option<&[ChunkId]>) -> Result<HashSet<ChunkId>, StoreError>,
+        records: &dyn Records,
     ) -> Result<Bits, StoreError> {
         let Some(wanted) = Wanted::of(test) else { return Ok(Bits::default()) };
         let found = self.words.having(&wanted.terms, (&self.on_disk.parts, disk))?;
         let mut having: Vec<usize> = found.into_iter().map(|row| row as usize).collect();
         having.retain(|row| rows.has(*row));
         if !wanted.is_of_terms() && !having.is_empty() {
-            let ids: Vec<ChunkId> = having.iter().map(|row| self.rows[*row].id).collect();
-            let passing = by_record(&Filter::of_test(test), Some(&ids))?;
-            having.retain(|row| passing.contains(&self.rows[*row].id));
+            let places: Vec<Located> =
+                having.iter().map(|row| Located { id: self.rows[*row].id, at: self.place(*row) }).collect();
+            let mut passing = Vec::with_capacity(places.len());
+            records.each_text(&places, &mut |text| passing.push(wanted.is_in(text)))?;
+            let mut passing = passing.into_iter();
+            having.retain(|_| passing.next().unwrap_or(false));
         }
         Ok(Bits::of(having, self.rows.len()))
     }
@@ -199,12 +231,14 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::filter::Condition;
     use crate::index::{Coverage, Gone, SharedIndex, Stamp};
 
     #[test]
     fn a_filter_of_words_is_decided_once_until_the_index_changes() {
         let shared = SharedIndex::default();
-        let filter = Filter::of_test(&Test::Phrase("two words".into()));
+        let test = Test::Phrase("two words".into());
+        let filter = Filter::new(Condition::Field { field: Field::TEXT, test });
         let decided = Cell::new(0);
         let search = |change| {
             let stamp = Stamp { change, persisted: Coverage::default() };

@@ -331,7 +331,7 @@ mod tests {
                         &connection.unchecked_transaction().expect("a snapshot"),
                         &generation,
                         |index, _, _| {
-                            assert!(index.len() >= 6, "{}", index.len());
+                            assert!(index.row_count() >= 6, "{}", index.row_count());
                             Ok(())
                         },
                     )

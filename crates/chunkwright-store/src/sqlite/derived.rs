@@ -5,17 +5,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use chunkwright::ChunkId;
-use rusqlite::Transaction;
+use rusqlite::{Connection, Transaction};
 
 use super::disk::{SqliteDisk, UNREADABLE};
 use super::read::Newer;
+use super::recent::Recent;
 use super::{SqliteStore, list, persist, read};
 use crate::columns::{Columns, Selection};
 use crate::error::StoreError;
 use crate::filter::Filter;
 use crate::generation::Generation;
 use crate::index::disk::Disk;
-use crate::index::{self, Decided, Gone, SearchIndex, SharedIndex, Stamp, Turn};
+use crate::index::{self, Decided, Gone, Located, Records, SearchIndex, SharedIndex, Stamp, Turn};
 
 /// Columns as of a change of their generation; `None` before they are built.
 #[derive(Debug, Default)]
@@ -28,6 +29,23 @@ pub(super) struct SharedColumns {
 
 /// Snapshots that a search takes before it reads its index again.
 const ATTEMPTS: u32 = 16;
+
+/// The records of a generation.
+struct SqliteRecords<'a> {
+    connection: &'a Connection,
+    generation: &'a Generation,
+    recent: &'a Recent,
+}
+
+impl Records for SqliteRecords<'_> {
+    fn passing(&self, filter: &Filter) -> Result<HashSet<ChunkId>, StoreError> {
+        read::passing(self.connection, self.generation, filter)
+    }
+
+    fn each_text(&self, chunks: &[Located], each: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        read::each_text(self.connection, chunks, self.recent, each)
+    }
+}
 
 impl SqliteStore {
     /// Frees the derived data of a generation, by its number. The next search reads it again.
@@ -53,12 +71,8 @@ impl SqliteStore {
         loop {
             let found = self.read(|transaction| {
                 self.with_index(transaction, generation, |index, decided, disk| {
-                    let decide = || {
-                        index.passing(filter, disk, |filter, among| match among {
-                            Some(ids) => read::passing_of(transaction, generation, filter, ids, &self.recent),
-                            None => read::passing(transaction, generation, filter),
-                        })
-                    };
+                    let records = SqliteRecords { connection: transaction, generation, recent: &self.recent };
+                    let decide = || index.passing(filter, disk, &records);
                     let passing = match decided {
                         Some(decided) => decided.get(filter, decide)?,
                         None => Arc::new(decide()?),

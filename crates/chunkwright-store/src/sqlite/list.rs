@@ -109,7 +109,7 @@ fn document(
         }
         let source = match &mut source {
             Some(source) => source,
-            none => none.insert(read::source(connection, info)?),
+            none => none.insert(read::source(connection, info.version)?),
         };
         let (place, record) = read::record(row, &known, source)?;
         if is_quick || request.filter.passes_record(&record) {

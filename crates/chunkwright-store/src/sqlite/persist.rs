@@ -121,7 +121,7 @@ pub(super) fn parts(
             .and_then(|mut said| Some((Directory::take(&mut said)?, Directory::take(&mut said)?)));
         let part = directories.and_then(|directories| SearchIndex::decode(dimension, values, directories));
         let Some(part) = part.filter(|_| row.get(3) == Ok(at)) else { return Ok(None) };
-        at += part.len() as u32;
+        at += part.row_count() as u32;
         each(part);
     }
     Ok((at == wanted.end).then_some(()))
@@ -213,7 +213,7 @@ fn extend(
         persisted.epoch = revision;
     }
     let (part, last) = next_part(connection, generation, version, limits.part)?;
-    let added = part.len() as u32;
+    let added = part.row_count() as u32;
     if added == 0 {
         return Ok(None);
     }
@@ -240,7 +240,7 @@ fn next_part(
     let (sql, after) = Newer::Written(version).sql();
     let mut documents = connection.prepare_cached(sql)?;
     let mut documents = documents.query(params![generation.number, after])?;
-    while part.len() < most
+    while part.row_count() < most
         && let Some(row) = documents.next()?
     {
         last = row.get(0)?;

@@ -2,11 +2,12 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::cache::{numbers, weights};
 use super::recent::Recent;
-use super::stored::{Place, Stored, decode};
+use super::stored::{Place, Stored, StoredText, decode};
 use super::{no_collection, parse_name, unknown_generation};
 use crate::bm25::TermCounts;
 use crate::cancel;
@@ -15,7 +16,7 @@ use crate::error::StoreError;
 use crate::filter::Facts;
 use crate::filter::Filter;
 use crate::generation::{Generation, GenerationSpec, Model};
-use crate::index::{NewRow, SearchIndex};
+use crate::index::{Located, NewRow, SearchIndex};
 use crate::overlay::{Overlay, Overlays};
 use crate::past_run::PastRun;
 use crate::source::{SourceForm, SourcePart, SourceRange};
@@ -242,7 +243,7 @@ pub(super) fn each_record(
     info: &DocumentInfo,
     each: &mut dyn FnMut(i64, Record) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let source = source(connection, info)?;
+    let source = source(connection, info.version)?;
     let known = Stored::of_document(generation, info);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {PLACE}, key, chunk_id, record, tail FROM chunks WHERE document = ?1 ORDER BY idx",
@@ -255,10 +256,10 @@ pub(super) fn each_record(
     Ok(())
 }
 
-/// The text of a document.
-pub(super) fn source(connection: &Connection, info: &DocumentInfo) -> Result<String, StoreError> {
+/// The text of a version of a document.
+pub(super) fn source(connection: &Connection, version: i64) -> Result<String, StoreError> {
     let mut statement = connection.prepare_cached("SELECT source FROM sources WHERE document = ?1")?;
-    utf8(statement.query_row([info.version], |row| row.get(0))?)
+    utf8(statement.query_row([version], |row| row.get(0))?)
 }
 
 /// The place and record of a row that begins with [`PLACE`], the key, the chunk's id, the record and the tail.
@@ -266,7 +267,7 @@ pub(super) fn record(row: &Row<'_>, known: &Stored<'_>, source: &str) -> Result<
     let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
     let place = place(row, 0)?;
     let content = match text(10)? {
-        Some(tail) => Some((tail, content(source, &place)?)),
+        Some(tail) => Some((tail, content(source, place.start..place.end)?.to_owned())),
         None => None,
     };
     let json = text(9)?.unwrap_or_default();
@@ -342,7 +343,10 @@ fn chunk_row(
     let known = Stored::of_document(generation, info).at(&place);
     let tail: Option<String> = row.get(1)?;
     let content = match &tail {
-        Some(tail) => Some((tail.as_str(), content(&recent.source(connection, info)?, &place)?)),
+        Some(tail) => {
+            let source = recent.source(connection, info.version)?;
+            Some((tail.as_str(), content(&source, place.start..place.end)?.to_owned()))
+        }
         None => None,
     };
     Ok(StoredChunk {
@@ -356,9 +360,9 @@ fn chunk_row(
 }
 
 /// The content of a chunk: its range of the source.
-fn content(source: &str, place: &Place) -> Result<String, StoreError> {
-    let content = source.get(place.start as usize..place.end as usize);
-    content.map(str::to_owned).ok_or_else(|| damaged("a chunk is not in its source"))
+fn content(source: &str, range: Range<u32>) -> Result<&str, StoreError> {
+    let content = source.get(range.start as usize..range.end as usize);
+    content.ok_or_else(|| damaged("a chunk is not in its source"))
 }
 
 /// Rows that are added to an index at once.
@@ -431,7 +435,7 @@ pub(super) fn new_versions(
     let mut index = SearchIndex::persistent(dimension);
     let mut statement = connection.prepare_cached(INDEXED)?;
     for (version, doc_id) in newer(connection, generation, lacking)? {
-        if last_version > 0 && index.len() >= ROWS_AT_ONCE {
+        if last_version > 0 && index.row_count() >= ROWS_AT_ONCE {
             index.finish();
             add(std::mem::replace(&mut index, SearchIndex::persistent(dimension)));
         }
@@ -484,26 +488,41 @@ fn index_row(row: &Row<'_>, index: &mut SearchIndex) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Number of chunks whose texts are in memory at once.
-const READ_AT_ONCE: usize = 256;
-
-/// Those of some chunks that pass a filter.
-pub(super) fn passing_of(
+/// Calls `each` with the texts of chunks, in order, empty for one that is not there. Reading whole records would take five times as long.
+pub(super) fn each_text(
     connection: &Connection,
-    generation: &Generation,
-    filter: &Filter,
-    ids: &[ChunkId],
+    chunks: &[Located],
     recent: &Recent,
-) -> Result<HashSet<ChunkId>, StoreError> {
-    let mut passing = HashSet::new();
-    for ids in ids.chunks(READ_AT_ONCE) {
+    each: &mut dyn FnMut(&str),
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT start, end, tail, record FROM chunks WHERE (document, idx, chunk_id) = (?1, ?2, ?3)",
+    )?;
+    let mut source: Option<(i64, Arc<str>)> = None;
+    let mut whole = String::new();
+    for Located { id, at: (version, number) } in chunks {
         cancel::check()?;
-        let ids = ids.iter().map(|id| (*id, None));
-        let found = chunks(connection, generation, ids, recent)?.into_iter().flatten();
-        let found = found.filter(|chunk| filter.passes_record(&chunk.record));
-        passing.extend(found.map(|chunk| chunk.record.chunk_id));
+        let mut rows = statement.query(params![version, number, id.0])?;
+        let Some(row) = rows.next()? else {
+            each("");
+            continue;
+        };
+        let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
+        let stored = StoredText::read(text(3)?.unwrap_or_default())?;
+        let Some(tail) = text(2)? else {
+            each(&stored.text);
+            continue;
+        };
+        let source = match &source {
+            Some((of, source)) if of == version => source,
+            _ => &source.insert((*version, recent.source(connection, *version)?)).1,
+        };
+        whole.clear();
+        let content = content(source, row.get::<_, u32>(0)?..row.get(1)?)?;
+        whole.extend([&stored.context, content, tail]);
+        each(&whole);
     }
-    Ok(passing)
+    Ok(())
 }
 
 /// The chunks that pass a filter which needs records.

@@ -16,7 +16,7 @@ use quick_cache::sync::Cache;
 use rusqlite::Connection;
 
 use super::read;
-use crate::document::{DocumentInfo, StoredChunk};
+use crate::document::StoredChunk;
 use crate::error::StoreError;
 
 /// Most bytes of sources, and most bytes of chunks.
@@ -49,13 +49,9 @@ impl<K> Weighter<K, Arc<StoredChunk>> for Bytes {
 }
 
 impl Recent {
-    /// The source of a document.
-    pub(super) fn source(
-        &self,
-        connection: &Connection,
-        info: &DocumentInfo,
-    ) -> Result<Arc<str>, StoreError> {
-        self.sources.get_or_insert_with(&info.version, || Ok(read::source(connection, info)?.into()))
+    /// The source of a version of a document.
+    pub(super) fn source(&self, connection: &Connection, version: i64) -> Result<Arc<str>, StoreError> {
+        self.sources.get_or_insert_with(&version, || Ok(read::source(connection, version)?.into()))
     }
 
     /// A chunk of a version of a document, which `read` reads.

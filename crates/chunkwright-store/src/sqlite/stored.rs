@@ -232,6 +232,22 @@ impl<'a> Facets<'a> {
     }
 }
 
+/// The fields of a stored record that its text is made of.
+#[derive(Debug, Deserialize)]
+pub(super) struct StoredText<'a> {
+    #[serde(rename = "c", alias = "context", borrow, default)]
+    pub(super) context: Cow<'a, str>,
+    /// Empty if the text is the context, the content and the tail.
+    #[serde(borrow, default)]
+    pub(super) text: Cow<'a, str>,
+}
+
+impl<'a> StoredText<'a> {
+    pub(super) fn read(json: &'a str) -> Result<Self, StoreError> {
+        serde_json::from_str(json).map_err(unreadable)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
