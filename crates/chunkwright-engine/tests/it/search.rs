@@ -644,6 +644,22 @@ fn a_question_is_asked_as_it_is_where_documents_are_in_its_language_too_or_it_co
     assert!(!is_other(&engine, "中文"));
     shelf.put("中文", None, &[("en.md", CHINESE)]);
     assert!(is_other(&engine, "中文"));
+    // A translation in a repository is not its language.
+    let code: Vec<(String, String)> = (0..120)
+        .map(|number| {
+            (format!("src/{number}.rs"), format!("/// Accepts requests.\npub fn accept_{number}() {{}}\n"))
+        })
+        .collect();
+    let code = code.iter().map(|(name, text)| (&**name, &**text));
+    let many: Vec<(&str, &str)> = [("README.zh.md", CHINESE)].into_iter().chain(code).collect();
+    shelf.put("repository", None, &many);
+    assert!(!is_other(&engine, "repository"));
+    shelf.put(
+        "repository",
+        None,
+        &[("README.md", ENGLISH), ("docs/api.md", CHINESE), ("docs/zh.md", CHINESE)],
+    );
+    assert!(!is_other(&engine, "repository"));
     // A document without chunks, which no export has, changes nothing.
     let is_english = |number: u32| number % 4 == 3;
     let text = |number| if is_english(number) { ENGLISH } else { CHINESE };

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use chunkwright::ChunkId;
 use chunkwright_index::{
-    Answer, Below, DocumentInfo, DocumentsBehind, ListedDocuments, Mode, Script, in_words_of,
+    Answer, Below, DocumentInfo, DocumentKind, DocumentsBehind, ListedDocuments, Mode, Script, in_words_of,
 };
 use chunkwright_models::{EMBEDDERS, Languages};
 
@@ -21,8 +21,14 @@ const SAMPLE: usize = 16;
 /// Number of documents of which those without chunks are left out before the sample is taken.
 const ALL: usize = 100;
 
+/// Most neighbours of a document of the sample in whose place one of prose may stand.
+const NEIGHBOURS: usize = 16;
+
 /// A question is in another language than the documents if less than one chunk of so many is in its script.
 const FEW: u64 = 4;
+
+/// Prose is rare where less than one document of so many consists of it.
+const RARE: usize = 4;
 
 /// A question in Latin letters has at least this many words; fewer may be names, which documents in any language have.
 const LEAST_WORDS: usize = 4;
@@ -91,7 +97,8 @@ impl Snapshot {
         Ok(most.filter(|most| *most != asked && own * FEW < all))
     }
 
-    /// How many chunks a sample of the documents has in each script: chunks of prose or, without prose, all chunks.
+    /// How many chunks a sample of the documents has in each script: chunks of prose or, where it is rare, all chunks. The one
+    /// manual of a repository may be a translation.
     fn scripts(&self) -> Result<Scripts, Error> {
         let (store, generation, known) = (self.store(), self.generation(), self.engine().scripts());
         let generations = store.collection(&generation.collection)?.map(|known| known.generations);
@@ -100,21 +107,24 @@ impl Snapshot {
         if let Some(scripts) = known.get(generation, status.change) {
             return Ok(scripts);
         }
-        let (mut prose, mut others) = (Scripts::new(), Scripts::new());
-        for info in self.sample()? {
+        let (mut prose, mut all, mut documents_of_prose) = (Scripts::new(), Scripts::new(), 0);
+        let sample = self.sample()?;
+        for info in &sample {
             let records = store.records(generation, &info.doc_id)?;
             let Some(record) = records.get(records.len() / 2) else { continue };
-            let scripts = if record.prose_language.is_some() { &mut prose } else { &mut others };
-            if let Some(script) = Script::of_record(record) {
-                *scripts.entry(script).or_default() += u64::from(info.chunks);
+            let Some(script) = Script::of_record(record) else { continue };
+            *all.entry(script).or_default() += u64::from(info.chunks);
+            if record.prose_language.is_some() {
+                *prose.entry(script).or_default() += u64::from(info.chunks);
+                documents_of_prose += 1;
             }
         }
-        let scripts = if prose.is_empty() { others } else { prose };
+        let scripts = if documents_of_prose * RARE < sample.len() { all } else { prose };
         known.put(generation, status.change, scripts.clone());
         Ok(scripts)
     }
 
-    /// Some documents from all over the collection. Documents without chunks, which a store that was imported lacks, have no
+    /// Some documents from all over the collection, of prose where there is such in the neighbourhood. Documents without chunks, which a store that was imported lacks, have no
     /// part in it where there are few documents: one more or less would choose others.
     fn sample(&self) -> Result<Vec<DocumentInfo>, Error> {
         let page = |skip, limit| {
@@ -124,9 +134,14 @@ impl Snapshot {
         let places = |all: usize| (0..SAMPLE.min(all)).map(move |at| at * all / SAMPLE.min(all));
         let mut first = page(0, ALL)?;
         if first.is_more {
-            let pages = places(first.total).map(|at| page(at, 1));
+            let neighbours = NEIGHBOURS.min(first.total / SAMPLE);
+            let pages = places(first.total).map(|at| page(at, neighbours));
             let pages: Vec<ListedDocuments> = pages.collect::<Result<_, _>>()?;
-            return Ok(pages.into_iter().flat_map(|page| page.documents).collect());
+            let is_prose =
+                |info: &&DocumentInfo| DocumentKind::of_format(&info.format) == DocumentKind::Prose;
+            let chosen =
+                pages.iter().map(|page| page.documents.iter().find(is_prose).or(page.documents.first()));
+            return Ok(chosen.flatten().cloned().collect());
         }
         first.documents.retain(|info| info.chunks > 0);
         Ok(places(first.documents.len()).map(|at| first.documents[at].clone()).collect())
