@@ -10,7 +10,7 @@ mod known;
 use chunkwright::Record;
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use known::each_word;
+pub use known::words;
 
 // A change to one of these must raise `analysis::VERSION`: stores on servers keep weights.
 

@@ -13,7 +13,7 @@ use chunkwright::ChunkId;
 use serde::{Deserialize, Serialize};
 
 use crate::function_words::is_passed_over;
-use chunkwright_store::bm25::{TermId, each_word};
+use chunkwright_store::bm25::{TermId, words};
 use chunkwright_store::{Generation, Scored, Store, StoreError, StoredChunk};
 
 /// How many words behind the first the second one may stand, function words aside. Within six, with pairs counted by
@@ -48,7 +48,7 @@ impl Pairs {
     pub(super) fn of(query: &str) -> Self {
         let mut pairs = Self::default();
         let mut before = None;
-        each_telling_word(query, &mut |id| {
+        for id in telling_words(query) {
             let next = pairs.words.len();
             let word = *pairs.words.entry(id).or_insert(next);
             pairs.firsts.resize(pairs.words.len(), Vec::new());
@@ -58,7 +58,7 @@ impl Pairs {
                 pairs.count += 1;
             }
             before = Some(word);
-        });
+        }
         pairs
     }
 
@@ -72,26 +72,21 @@ impl Pairs {
         }
         let mut missing = self.firsts.clone();
         let mut last = vec![None; self.words.len()];
-        let (mut at, mut found) = (0_usize, 0_usize);
-        each_telling_word(&chunk.record.text, &mut |id| {
-            at += 1;
-            let Some(&word) = self.words.get(&id) else { return };
+        let mut found = 0_usize;
+        for (at, id) in telling_words(&chunk.record.text).enumerate() {
+            let Some(&word) = self.words.get(&id) else { continue };
             let before = missing[word].len();
             missing[word].retain(|first| last[*first].is_none_or(|first| at - first > CLOSE));
             found += before - missing[word].len();
             last[word] = Some(at);
-        });
+        }
         found as f64 / self.count as f64
     }
 }
 
-/// Calls `each` with the term of every word of `text`, except function words.
-fn each_telling_word(text: &str, each: &mut dyn FnMut(TermId)) {
-    each_word(text, &mut |word| {
-        if !is_passed_over(word) {
-            each(word);
-        }
-    });
+/// The term of every word of `text`, except function words.
+fn telling_words(text: &str) -> impl Iterator<Item = TermId> {
+    words(text).into_iter().filter(|word| !is_passed_over(*word))
 }
 
 /// The shares of the best chunks.

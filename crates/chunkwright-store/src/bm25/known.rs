@@ -77,11 +77,13 @@ pub(super) fn each_run(text: &str, each: &mut dyn FnMut(&Run)) {
     with_known(|known| analysis::each_piece(text, &mut |_, text, kind| known.with(text, kind, each)));
 }
 
-/// Calls `each` with the term of every word of `text`, in order. A character of a script without spaces is a word, and so
-/// is each part of an identifier.
-pub fn each_word(text: &str, each: &mut dyn FnMut(TermId)) {
-    let mut each = |run: &Run| run.ids[..run.words].iter().for_each(|id| each(*id));
-    with_known(|known| analysis::runs(text).for_each(|(_, text)| known.with(text, Piece::Run, &mut each)));
+/// The term of every word of `text`, in order. A character of a script without spaces is a word, and so is each part of an
+/// identifier.
+pub fn words(text: &str) -> Vec<TermId> {
+    let mut words = Vec::with_capacity(text.len() / 4);
+    let mut add = |run: &Run| words.extend_from_slice(&run.ids[..run.words]);
+    with_known(|known| analysis::runs(text).for_each(|(_, text)| known.with(text, Piece::Run, &mut add)));
+    words
 }
 
 #[cfg(test)]
