@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
     println!("cargo xtask test: {}", names.join(", "));
     println!(
-        "From nothing this takes about 14 minutes on two cores, half of it compiling; after that, about 7."
+        "From nothing this takes about 13 minutes on two cores, half of it compiling; after that, about 6."
     );
     let mut times = Vec::new();
     for (name, step) in STEPS.iter().chain(if all { AT_LENGTH } else { &[] }) {
