@@ -1,7 +1,8 @@
 //! Conditions on paths that no document meets: reads them as they may be meant, and reports those that match nothing.
 //!
 //! A path is typed as a shell or an editor shows it: with `./` or a drive, with backslashes, in another case, from the root
-//! of the disk. If no document matches as it stands, the first of these readings that some document matches is used.
+//! of the disk; and a pattern such as `*.rs` is meant in any folder, as other tools take it. If no document matches as it
+//! stands, the first of these readings that some document matches is used.
 
 use chunkwright_store::filter::Test;
 use chunkwright_store::{Condition, DocumentsBehind, Field, Filter, Generation, Glob, Store, StoreError};
@@ -155,6 +156,10 @@ impl Path {
         if is_absolute || plain.starts_with("../") {
             let below = plain.match_indices('/').map(|(at, _)| &plain[at + 1..]);
             readings.extend(below.filter(|rest| !rest.trim_matches('/').is_empty()).take(MAX_FOLDERS));
+        }
+        let in_any_folder = format!("**/{plain}");
+        if self.form == Form::Pattern && !plain.starts_with('/') {
+            readings.push(&in_any_folder);
         }
         for case in [Case::Exact, Case::Any] {
             for reading in &readings {

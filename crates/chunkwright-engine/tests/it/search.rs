@@ -198,6 +198,13 @@ fn what_of_a_query_could_not_be_used_is_said() {
             "no document is at `SRC/Auth`: taken as `SRC/Auth` in small or capital letters",
         ),
         ("path:src\\auth request", "src/auth/login.md", "no document is at `src\\auth`: taken as `src/auth`"),
+        ("path:*.md request", "src/auth/login.md", "no document is at `*.md`: taken as `**/*.md`"),
+        (
+            "path:auth/*.md request",
+            "src/auth/login.md",
+            "no document is at `auth/*.md`: taken as `**/auth/*.md`",
+        ),
+        ("path:*.rs request", "", "no document is at `*.rs`: paths are those that hits show"),
         ("path:lib/ request", "", "no document is at `lib/`: paths are those that hits show"),
         (
             "-path:lib/ request",

@@ -130,6 +130,8 @@ fn a_path_is_understood_as_people_type_it() {
             ("path:GUIDES", Some("GUIDES")),
             ("path:/home/me/project/guides/billing.md", Some("guides/billing.md")),
             ("path:C:\\work\\guides", Some("guides")),
+            ("path:reset-*.md", Some("**/reset-*.md")),
+            ("path:RESET-*.md", Some("**/RESET-*.md")),
         ] {
             let parsed =
                 parse_query(&format!("password {query}"), chunkwright_index::Filter::default()).unwrap();
