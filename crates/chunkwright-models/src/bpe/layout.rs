@@ -51,7 +51,8 @@ pub(crate) fn begins_with(byte: u8) -> char {
     char::from_u32(0xF_0100 + u32::from(byte)).unwrap_or_default()
 }
 
-/// The two bits of a text in a filter of tokens of `bits`, a power of two. A text that is no token has both in 3 of 100 cases.
+/// The two bits of a text in a filter of tokens, which has a power of two of `bits`. Every token has both of its own; of other
+/// texts, about 3 in 100 do where the filter has ten bits a token (Bloom's formula).
 pub(crate) fn token_bits(text: &[u8], bits: usize) -> [usize; 2] {
     let hash = text.chunks(8).fold(text.len() as u64, |hash, chunk| {
         let mut bytes = [0; 8];

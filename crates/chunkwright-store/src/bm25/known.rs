@@ -24,6 +24,7 @@ pub(super) struct Run {
     pub(super) length: u32,
     /// Its terms, with repetitions: first its words, in order.
     pub(super) ids: Vec<TermId>,
+    /// How many of them are words.
     words: usize,
 }
 

@@ -488,7 +488,8 @@ fn index_row(row: &Row<'_>, index: &mut SearchIndex) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Calls `each` with the texts of chunks, in order, empty for one that is not there. Reading whole records would take five times as long.
+/// Calls `each` with the texts of chunks, in order, empty for one that is not there. Reading whole records took three times
+/// as long.
 pub(super) fn each_text(
     connection: &Connection,
     chunks: &[Located],

@@ -124,8 +124,8 @@ impl Snapshot {
         Ok(scripts)
     }
 
-    /// Some documents from all over the collection, of prose where there is such in the neighbourhood. Documents without chunks, which a store that was imported lacks, have no
-    /// part in it where there are few documents: one more or less would choose others.
+    /// Some documents from all over the collection, of prose where such are near. Documents without chunks, which a store
+    /// that was imported lacks, have no part in it where there are few documents: one more or less would choose others.
     fn sample(&self) -> Result<Vec<DocumentInfo>, Error> {
         let page = |skip, limit| {
             let request = DocumentsBehind { skip, limit, ..DocumentsBehind::default() };
