@@ -40,14 +40,9 @@ const AT_LENGTH: &[Step] = &[
         let features = "--features chunkwright-cli/onnx,chunkwright-cli/otlp";
         shell::run(&mut shell::linted(&format!("test --lib --test it {features} traces::")))
     }),
-    ("tests at length", || {
-        let mut command = tests_of()?;
-        command.envs(LONG.iter().copied());
-        with_stores(&mut command)
-    }),
+    ("tests at length, and soak for an hour", tests_at_length),
     ("batch engines", python::test_engines),
     ("every page in both themes", web::test_in_both_themes),
-    ("soak for an hour", || soak::run(&["--seconds".into(), "3600".into()])),
 ];
 
 /// What makes tests longer than a change has to wait for: a release has every one of them.
@@ -138,6 +133,15 @@ fn tests() -> Result<()> {
     tests?;
     beside.into_iter().collect::<Result<()>>()?;
     if shell::has_cargo("nextest") { slowest::check() } else { Ok(()) }
+}
+
+/// Runs every case of the tests, and a long soak beside them, with a program that both find built.
+fn tests_at_length() -> Result<()> {
+    let long = || LONG.iter().copied();
+    shell::run(shell::linted("build --all-targets").envs(long()))?;
+    let soak = Beside::start(soak::test()?.args(["--seconds", "3600"]), "soak.log")?;
+    let tests = with_stores(tests_of()?.envs(long()));
+    soak.finish().and(tests)
 }
 
 /// The command that runs tests: nextest where it is there, which runs them in parallel, otherwise cargo alone.
