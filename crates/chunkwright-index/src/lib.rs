@@ -80,10 +80,10 @@ pub use chunkwright_store::parsed::parsed;
 pub use chunkwright_store::threads::on_pool;
 pub use chunkwright_store::{
     Access, Applied, AppliedBoundary, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkPlace,
-    ChunkStore, Collection, CollectionPlace, CollectionSort, CollectionsBehind, Condition, Cursor,
-    DamagedDocument, Direction, DocumentInfo, DocumentKind, DocumentStore, DocumentsBehind, Field, Filter,
-    FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, GenerationStore, Glob,
-    GlobError, IndexedChunk, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk, ListedCollections,
+    ChunkStore, Collection, CollectionPlace, CollectionSort, CollectionStore, CollectionsBehind, Condition,
+    Cursor, DamagedDocument, Direction, DocumentInfo, DocumentKind, DocumentStore, DocumentsBehind, Field,
+    Filter, FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, GenerationStore,
+    Glob, GlobError, IndexedChunk, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk, ListedCollections,
     ListedDocuments, MAX_PAGE, MOST_RANGES, MemoryStore, Meta, MetaError, Metadata, Model, NewChunk,
     NewDocument, Origin, OriginalText, Outcome, Overlay, OverlayState, OverlayStore, Overlays, PastRun,
     RepeatedText, RepeatedTexts, Scored, SetBoundary, SortKey, SourceForm, SourcePart, SourceRange,

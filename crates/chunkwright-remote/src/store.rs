@@ -50,11 +50,11 @@ use chunkwright_store::local_cache::SqliteCache;
 use chunkwright_store::name::checked_name;
 use chunkwright_store::vector::{check_sparse, check_vector};
 use chunkwright_store::{
-    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind,
-    DocumentInfo, DocumentStore, Filter, Generation, GenerationSpec, GenerationStore, ListRequest,
-    ListedCollections, Origin, Outcome, Overlay, OverlayStore, Overlays, Scored, SourcePart, SourceRange,
-    Statistics, StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument, Vector,
-    normalized_name,
+    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionStore,
+    CollectionsBehind, DocumentInfo, DocumentStore, Filter, Generation, GenerationSpec, GenerationStore,
+    ListRequest, ListedCollections, Origin, Outcome, Overlay, OverlayStore, Overlays, Scored, SourcePart,
+    SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk,
+    StoredDocument, Vector, normalized_name,
 };
 use list::ColumnsHere;
 use machine_lock::MachineLock;
@@ -144,7 +144,7 @@ impl RemoteStore {
     }
 }
 
-impl GenerationStore for RemoteStore {
+impl CollectionStore for RemoteStore {
     fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
         self.page_of_collections(request)
     }
@@ -157,6 +157,16 @@ impl GenerationStore for RemoteStore {
         self.visible_generations()
     }
 
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        self.writable()?;
+        let (from, to) = (&*normalized_name(from), &*checked_name(to)?);
+        self.transaction(&["", from, to], || self.rename_collection(from, to))?;
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl GenerationStore for RemoteStore {
     fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError> {
         self.look_up(name)
     }
@@ -182,14 +192,6 @@ impl GenerationStore for RemoteStore {
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
         self.writable()?;
         self.transaction(&["", &generation.collection], || self.remove_generation(generation))
-    }
-
-    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
-        self.writable()?;
-        let (from, to) = (&*normalized_name(from), &*checked_name(to)?);
-        self.transaction(&["", from, to], || self.rename_collection(from, to))?;
-        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
-        Ok(())
     }
 }
 

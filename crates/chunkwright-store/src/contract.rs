@@ -84,9 +84,9 @@ pub trait Store: GenerationStore + DocumentStore + ChunkStore + OverlayStore {
     fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError>;
 }
 
-/// Collections and their generations, of a [`Store`].
+/// Collections, of a [`Store`].
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, by `Store`")]
-pub trait GenerationStore: Send + Sync {
+pub trait CollectionStore: Send + Sync {
     /// A page of the collections whose name matches. In the order of names it costs what it holds plus the names that
     /// are filtered out on the way.
     fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError>;
@@ -103,6 +103,16 @@ pub trait GenerationStore: Send + Sync {
     /// The generation that searches see of every collection, by name, without reading documents.
     fn visible(&self) -> Result<Vec<Generation>, StoreError>;
 
+    /// Gives a collection another name, with everything that belongs to it: readers find it by one of the two names at
+    /// any moment. Fails if there is no collection `from`, or there is one called `to`. A rename that a crash
+    /// interrupts is completed or undone by the next process that writes. A [`Generation`] with the name of before may
+    /// become unknown.
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError>;
+}
+
+/// Generations of collections, of a [`Store`].
+#[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, by `Store`")]
+pub trait GenerationStore: CollectionStore {
     /// The generation that `name` means: the current one of the collection `name`, or number `N` of it if the name is
     /// `COLLECTION@N`; `None` if there is no such collection. The cost does not depend on how many there are.
     fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError>;
@@ -136,12 +146,6 @@ pub trait GenerationStore: Send + Sync {
     /// Removes a generation and everything in it. Removing one that does not exist is not an error; removing the
     /// current one removes the collection.
     fn remove(&self, generation: &Generation) -> Result<(), StoreError>;
-
-    /// Gives a collection another name, with everything that belongs to it: readers find it by one of the two names at
-    /// any moment. Fails if there is no collection `from`, or there is one called `to`. A rename that a crash
-    /// interrupts is completed or undone by the next process that writes. A [`Generation`] with the name of before may
-    /// become unknown.
-    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError>;
 }
 
 /// Documents of a generation, of a [`Store`].

@@ -49,7 +49,9 @@ pub mod verify;
 pub use cache::{Cache, CacheUsage};
 pub use check_report::{CheckReport, DamagedDocument};
 pub use collections::{CollectionPlace, CollectionSort, CollectionsBehind, ListedCollections};
-pub use contract::{Access, ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
+pub use contract::{
+    Access, ChunkStore, CollectionStore, DocumentStore, GenerationStore, OverlayStore, Store,
+};
 pub use document::{
     Change, DocumentInfo, DocumentKind, IndexedChunk, NewChunk, NewDocument, Origin, Outcome, StoredChunk,
     StoredDocument,

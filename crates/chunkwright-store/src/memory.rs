@@ -20,7 +20,7 @@ use crate::cache::Cache;
 use crate::cancel;
 use crate::check_report::CheckReport;
 use crate::collections::{CollectionsBehind, ListedCollections};
-use crate::contract::{ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
+use crate::contract::{ChunkStore, CollectionStore, DocumentStore, GenerationStore, OverlayStore, Store};
 use crate::document::{
     Change, DocumentInfo, DocumentKind, IndexedChunk, NewChunk, Origin, Outcome, StoredChunk, StoredDocument,
 };
@@ -163,7 +163,7 @@ impl State {
     }
 }
 
-impl GenerationStore for MemoryStore {
+impl CollectionStore for MemoryStore {
     fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
         Ok(self.read().list(request))
     }
@@ -178,6 +178,14 @@ impl GenerationStore for MemoryStore {
         Ok(visible.map(|held| held.generation.clone()).collect())
     }
 
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        self.lock().rename(&normalized_name(from), &checked_name(to)?)?;
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl GenerationStore for MemoryStore {
     fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError> {
         let (collection, number) = parse_name(name);
         let state = self.read();
@@ -240,12 +248,6 @@ impl GenerationStore for MemoryStore {
             kept.generations.remove(&generation.number);
         }
         self.totals.forget(generation.number);
-        Ok(())
-    }
-
-    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
-        self.lock().rename(&normalized_name(from), &checked_name(to)?)?;
-        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 }

@@ -45,7 +45,9 @@ use crate::bm25::TermId;
 use crate::cache::{Cache, CacheUsage};
 use crate::check_report::CheckReport;
 use crate::collections::{CollectionsBehind, ListedCollections};
-use crate::contract::{Access, ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
+use crate::contract::{
+    Access, ChunkStore, CollectionStore, DocumentStore, GenerationStore, OverlayStore, Store,
+};
 use crate::document::{Change, DocumentInfo, IndexedChunk, Origin, Outcome, StoredChunk, StoredDocument};
 use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
 use crate::error::{StoreError, no_collection, unknown_collection, unknown_generation};
@@ -313,7 +315,7 @@ impl From<bool> for Commit {
     }
 }
 
-impl GenerationStore for SqliteStore {
+impl CollectionStore for SqliteStore {
     fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
         self.read(|transaction| collections::page(transaction, request, &self.counts))
     }
@@ -326,6 +328,16 @@ impl GenerationStore for SqliteStore {
         self.read(|transaction| collections::visible(transaction))
     }
 
+    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        let (from, to) = (checked_name(from)?, checked_name(to)?);
+        let from = self.open(&from)?.collection;
+        self.write_with(|transaction| collections::rename(transaction, &from, &to))?;
+        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl GenerationStore for SqliteStore {
     fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError> {
         self.read(|transaction| read::lookup(transaction, name))
     }
@@ -374,14 +386,6 @@ impl GenerationStore for SqliteStore {
         for number in &removed {
             self.forget(*number);
         }
-        Ok(())
-    }
-
-    fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
-        let (from, to) = (checked_name(from)?, checked_name(to)?);
-        let from = self.open(&from)?.collection;
-        self.write_with(|transaction| collections::rename(transaction, &from, &to))?;
-        self.overlays_revision.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 }

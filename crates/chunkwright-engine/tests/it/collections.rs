@@ -14,10 +14,10 @@ use chunkwright_engine::{
 };
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
-    Cache, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind, DocumentInfo,
-    DocumentStore, DocumentsBehind, Generation, GenerationSpec, GenerationStore, ListedCollections,
-    ListedDocuments, MemoryStore, Origin, Outcome, Overlay, OverlayStore, Overlays, PastRun, Scored,
-    SourcePart, SourceRange, Store, StoreError, StoredChunk, StoredDocument,
+    Cache, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionStore, CollectionsBehind,
+    DocumentInfo, DocumentStore, DocumentsBehind, Generation, GenerationSpec, GenerationStore,
+    ListedCollections, ListedDocuments, MemoryStore, Origin, Outcome, Overlay, OverlayStore, Overlays,
+    PastRun, Scored, SourcePart, SourceRange, Store, StoreError, StoredChunk, StoredDocument,
 };
 use serde_json::json;
 
@@ -65,18 +65,23 @@ macro_rules! forward {
     };
 }
 
-impl GenerationStore for Counting {
+impl CollectionStore for Counting {
     forward! {
         list_collections(request: &CollectionsBehind<'_>) -> ListedCollections;
         collection(name: &str) -> Option<Collection>;
         visible() -> Vec<Generation>;
+        rename(from: &str, to: &str) -> ();
+    }
+}
+
+impl GenerationStore for Counting {
+    forward! {
         lookup(name: &str) -> Option<Generation>;
         find(collection: &str, spec: &GenerationSpec) -> Option<Generation>;
         begin(collection: &str, spec: &GenerationSpec) -> Generation;
         switch(generation: &Generation) -> ();
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
-        rename(from: &str, to: &str) -> ();
     }
 }
 

@@ -8,12 +8,12 @@ use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::transfer::Vectors;
 use chunkwright_index::{
-    Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind,
-    DocumentInfo, DocumentStore, DocumentsBehind, Filter, Generation, GenerationSpec, GenerationStore,
-    IndexError, ListRequest, ListedCollections, ListedDocuments, Mode, Models, Origin, Outcome, Overlay,
-    OverlayStore, Overlays, PastRun, Pipeline, Prune, Scored, SearchOptions, SourcePart, SourceRange,
-    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, Vector, amend,
-    list_overlays, search,
+    Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionStore,
+    CollectionsBehind, DocumentInfo, DocumentStore, DocumentsBehind, Filter, Generation, GenerationSpec,
+    GenerationStore, IndexError, ListRequest, ListedCollections, ListedDocuments, Mode, Models, Origin,
+    Outcome, Overlay, OverlayStore, Overlays, PastRun, Pipeline, Prune, Scored, SearchOptions, SourcePart,
+    SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, Vector,
+    amend, list_overlays, search,
 };
 use chunkwright_models::{RerankError, Reranker, TextHash};
 use chunkwright_source::NewSource;
@@ -53,18 +53,23 @@ macro_rules! forward {
     };
 }
 
-impl GenerationStore for Failing {
+impl CollectionStore for Failing {
     forward! {
         list_collections(request: &CollectionsBehind<'_>) -> ListedCollections;
         collection(name: &str) -> Option<Collection>;
         visible() -> Vec<Generation>;
+        rename(from: &str, to: &str) -> ();
+    }
+}
+
+impl GenerationStore for Failing {
+    forward! {
         lookup(name: &str) -> Option<Generation>;
         find(collection: &str, spec: &GenerationSpec) -> Option<Generation>;
         begin(collection: &str, spec: &GenerationSpec) -> Generation;
         switch(generation: &Generation) -> ();
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
-        rename(from: &str, to: &str) -> ();
     }
 }
 

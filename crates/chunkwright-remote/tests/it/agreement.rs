@@ -11,8 +11,9 @@ use chunkwright_http::{Client, HttpOptions, Method};
 use chunkwright_index::analysis::terms;
 use chunkwright_index::bm25::{TermCounts, TermField, TermId, query_ids};
 use chunkwright_index::{
-    Access, ChunkStore, DocumentStore, Field, Filter, GenerationSpec, GenerationStore, IndexOptions, Mode,
-    Model, Pipeline, QdrantOptions, Ranked, RemoteStore, Scored, SearchOptions, StoreError, Vector, rank,
+    Access, ChunkStore, CollectionStore, DocumentStore, Field, Filter, GenerationSpec, GenerationStore,
+    IndexOptions, Mode, Model, Pipeline, QdrantOptions, Ranked, RemoteStore, Scored, SearchOptions,
+    StoreError, Vector, rank,
 };
 use chunkwright_models::{Embedder, Role, text_hash};
 use serde_json::{Value, json};

@@ -188,7 +188,7 @@ mod tests {
     use crate::analysis;
     use crate::bm25::{alike, query_ids};
     use crate::collections::CollectionPlace;
-    use crate::contract::{Access, ChunkStore, DocumentStore, GenerationStore};
+    use crate::contract::{Access, ChunkStore, CollectionStore, DocumentStore, GenerationStore};
     use crate::filter::Filter;
     use crate::generation::GenerationSpec;
 
