@@ -9,11 +9,10 @@ use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
-use std::sync::mpsc;
 use std::time::UNIX_EPOCH;
 
 use ignore::types::{Types, TypesBuilder};
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use ignore::{DirEntry, WalkBuilder};
 use rayon::prelude::*;
 
 use crate::glob::Glob;
@@ -430,31 +429,20 @@ fn walk_folder(root: &Path, given: Root, options: &WalkOptions, walk: &mut Walk)
     walk.roots.push(given);
 }
 
-/// The results of `look` for all entries of a walk, in no order. Runs on all threads: for a tree that hardly changed,
-/// this is most of the work.
+/// The results of `look` for all entries of a walk, in no order. Runs on the threads of the pool: for a tree that hardly
+/// changed, this is most of the work. The parallel walk of `ignore` starts threads, and never ends if one cannot start.
 fn entries(
     root: &Path,
     options: &WalkOptions,
     look: &(dyn Fn(Result<DirEntry, ignore::Error>) -> Found + Sync),
 ) -> Vec<Found> {
-    let (sender, found) = mpsc::channel();
-    let threads = rayon::current_num_threads();
     let mut walk = WalkBuilder::new(root);
-    walk.follow_links(false).threads(threads).hidden(!options.hidden);
+    walk.follow_links(false).hidden(!options.hidden);
     if options.no_ignore {
         walk.ignore(false).git_ignore(false).git_global(false).git_exclude(false).parents(false);
     }
     walk.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
-    walk.build_parallel().run(|| {
-        let sender = sender.clone();
-        Box::new(move |entry| {
-            // The receiver lives as long as the walk.
-            _ = sender.send(look(entry));
-            WalkState::Continue
-        })
-    });
-    drop(sender);
-    found.into_iter().collect()
+    walk.build().par_bridge().map(look).collect()
 }
 
 /// Takes a file that is not a link, or leaves it out. `folder` is the given folder, or the folder of the given file.
