@@ -44,10 +44,9 @@ use crate::entry::{self, Entry, Kind};
 use chunkwright_models::TextHash;
 use chunkwright_store::bm25::TermId;
 use chunkwright_store::documents::{DocumentsBehind, ListedDocuments, Totals};
-use chunkwright_store::error::unknown_collection;
 use chunkwright_store::index::disk::NoDisk;
 use chunkwright_store::local_cache::SqliteCache;
-use chunkwright_store::name::checked_name;
+use chunkwright_store::name::{checked_name, unknown_collection};
 use chunkwright_store::vector::{check_sparse, check_vector};
 use chunkwright_store::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionStore,

@@ -1,13 +1,9 @@
-//! Errors of stores, and the checks that prevent them.
+//! Errors of stores.
 
 use chunkwright::ChunkId;
 use chunkwright_http::HttpError;
 
 use chunkwright_models::late::{CODE_BYTES, MOST_CODES};
-
-use crate::generation::Model;
-use crate::name::{CATALOG, MAX_BYTES, checked_name};
-use crate::vector::kinds;
 
 /// Errors of stores.
 #[derive(Debug, thiserror::Error)]
@@ -57,11 +53,15 @@ pub enum StoreError {
     /// An invalid collection name.
     #[error(
         "`{name}` is not a valid collection name: expected letters and digits of any script, `-`, `_` and `.`, a letter or digit first, \
-         at most {MAX_BYTES} bytes in UTF-8, and not `{CATALOG}`"
+         at most {most} bytes in UTF-8, and not `{reserved}`"
     )]
     CollectionName {
         /// The name that was asked for: its beginning, with invisible characters escaped.
         name: String,
+        /// Most bytes of a name.
+        most: usize,
+        /// The name that no collection may have.
+        reserved: &'static str,
     },
     /// A collection with the name exists.
     #[error("there is a collection `{name}` already; use another name, or delete that one first")]
@@ -328,59 +328,6 @@ impl From<rusqlite::Error> for StoreError {
             ) => Self::Damaged { problem: error.to_string() },
             _ => Self::other(error),
         }
-    }
-}
-
-/// Checks that `given` agrees with the stored model of the same name.
-///
-/// # Errors
-///
-/// A model of another dimension, or with sparse vectors where none are stored, or the reverse.
-pub fn check_model(stored: &Model, given: &Model) -> Result<(), StoreError> {
-    let model = given.name.clone();
-    if stored.dimension != given.dimension {
-        let (stored, given) = (stored.dimension, given.dimension);
-        return Err(StoreError::OtherDimension { model, stored, given });
-    }
-    if stored.sparse != given.sparse {
-        let (stored, given) = (kinds(stored.sparse), kinds(given.sparse));
-        return Err(StoreError::OtherVectors { model, stored, given });
-    }
-    Ok(())
-}
-
-/// The error for a missing collection, or for an invalid name.
-pub fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> StoreError {
-    if let Err(error) = checked_name(name) {
-        return error;
-    }
-    StoreError::UnknownCollection { name: name.into(), known: nearest(name, known.collect()) }
-}
-
-/// The result of looking up a missing collection: `None` if the name is valid.
-///
-/// # Errors
-///
-/// An invalid name.
-pub fn no_collection<T>(name: &str) -> Result<Option<T>, StoreError> {
-    checked_name(name).map(|_| None)
-}
-
-/// Most names that a message lists.
-const NAMES_LISTED: usize = 20;
-
-/// Lists names of collections for a message: all if they are few, otherwise those nearest to `name`.
-fn nearest(name: &str, mut known: Vec<&str>) -> String {
-    let total = known.len();
-    if total > NAMES_LISTED {
-        known.sort_by_cached_key(|other| strsim::osa_distance(name, other));
-        known.truncate(NAMES_LISTED / 4);
-    }
-    let listed = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match total - known.len() {
-        _ if total == 0 => "none".into(),
-        0 => listed,
-        more => format!("{listed} and {more} more"),
     }
 }
 

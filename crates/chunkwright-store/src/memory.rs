@@ -25,20 +25,20 @@ use crate::document::{
     Change, DocumentInfo, DocumentKind, IndexedChunk, NewChunk, Origin, Outcome, StoredChunk, StoredDocument,
 };
 use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
-use crate::error::{StoreError, check_model, no_collection, unknown_collection, unknown_generation};
+use crate::error::{StoreError, unknown_generation};
 use crate::filter::Filter;
 use crate::generation::{Collection, Generation, GenerationSpec, Model};
 use crate::index::disk::NoDisk;
 use crate::index::{Located, Records, SearchIndex, Selection};
 use crate::list::PageBuilder;
 use crate::list::{ChunkPage, ListRequest, ListedChunk};
-use crate::name::{checked_name, normalized_name, parse_name};
+use crate::name::{checked_name, no_collection, normalized_name, parse_name, unknown_collection};
 use crate::overlay::{Overlay, Overlays};
 use crate::past_run::PastRun;
 use crate::scored::Scored;
 use crate::source::{SourcePart, SourceRange};
 use crate::statistics::{Statistics, StatisticsRequest};
-use crate::vector::{Vector, check_sparse, check_vector, of_query};
+use crate::vector::{Vector, check_model, check_sparse, check_vector, of_query};
 use crate::verify::{self, Counters, Kept};
 use chunkwright_models::TextHash;
 use generation::MemoryGeneration;

@@ -39,7 +39,10 @@ pub fn normalized_name(name: &str) -> Cow<'_, str> {
 /// [`StoreError::CollectionName`].
 pub fn checked_name(name: &str) -> Result<Cow<'_, str>, StoreError> {
     let name = normalized_name(name);
-    if is_legal(&name) { Ok(name) } else { Err(StoreError::CollectionName { name: shown(&name) }) }
+    if is_legal(&name) {
+        return Ok(name);
+    }
+    Err(StoreError::CollectionName { name: shown(&name), most: MAX_BYTES, reserved: CATALOG })
 }
 
 /// Returns whether a normalized name is valid.
@@ -73,6 +76,41 @@ fn shown(name: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// The error for a missing collection, or for an invalid name.
+pub fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> StoreError {
+    if let Err(error) = checked_name(name) {
+        return error;
+    }
+    StoreError::UnknownCollection { name: name.into(), known: nearest(name, known.collect()) }
+}
+
+/// The result of looking up a missing collection: `None` if the name is valid.
+///
+/// # Errors
+///
+/// An invalid name.
+pub fn no_collection<T>(name: &str) -> Result<Option<T>, StoreError> {
+    checked_name(name).map(|_| None)
+}
+
+/// Most names that a message lists.
+const NAMES_LISTED: usize = 20;
+
+/// Lists names of collections for a message: all if they are few, otherwise those nearest to `name`.
+fn nearest(name: &str, mut known: Vec<&str>) -> String {
+    let total = known.len();
+    if total > NAMES_LISTED {
+        known.sort_by_cached_key(|other| strsim::osa_distance(name, other));
+        known.truncate(NAMES_LISTED / 4);
+    }
+    let listed = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match total - known.len() {
+        _ if total == 0 => "none".into(),
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
 }
 
 /// Splits `COLLECTION@N`; without a number, all of it is the collection's name. The name is normalized.

@@ -50,13 +50,13 @@ use crate::contract::{
 };
 use crate::document::{Change, DocumentInfo, IndexedChunk, Origin, Outcome, StoredChunk, StoredDocument};
 use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
-use crate::error::{StoreError, no_collection, unknown_collection, unknown_generation};
+use crate::error::{StoreError, unknown_generation};
 use crate::filter::Filter;
 use crate::generation::{Collection, Generation, GenerationSpec};
 use crate::index::{Gone, SearchIndex, SharedIndex};
 use crate::list::PageBuilder;
 use crate::list::{ChunkPage, ListRequest};
-use crate::name::{checked_name, normalized_name, parse_name};
+use crate::name::{checked_name, no_collection, normalized_name, parse_name, unknown_collection};
 use crate::overlay::{Overlay, Overlays};
 use crate::past_run::PastRun;
 use crate::place::StoreLocation;

@@ -66,8 +66,26 @@ impl Vector {
     }
 }
 
+/// Checks that `given` agrees with the stored model of the same name.
+///
+/// # Errors
+///
+/// A model of another dimension, or with sparse vectors where none are stored, or the reverse.
+pub fn check_model(stored: &Model, given: &Model) -> Result<(), StoreError> {
+    let model = given.name.clone();
+    if stored.dimension != given.dimension {
+        let (stored, given) = (stored.dimension, given.dimension);
+        return Err(StoreError::OtherDimension { model, stored, given });
+    }
+    if stored.sparse != given.sparse {
+        let (stored, given) = (kinds(stored.sparse), kinds(given.sparse));
+        return Err(StoreError::OtherVectors { model, stored, given });
+    }
+    Ok(())
+}
+
 /// Describes the vectors that a model gives, for messages.
-pub(super) fn kinds(sparse: bool) -> &'static str {
+fn kinds(sparse: bool) -> &'static str {
     if sparse { "dense and sparse vectors" } else { "dense vectors only" }
 }
 

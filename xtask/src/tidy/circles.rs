@@ -22,7 +22,6 @@ const ALLOWED: &[(&str, usize)] = &[
     ("chunkwright-models", 10),
     ("chunkwright-server", 49),
     ("chunkwright-source", 2),
-    ("chunkwright-store", 4),
 ];
 
 type Arrows = BTreeMap<String, BTreeSet<String>>;

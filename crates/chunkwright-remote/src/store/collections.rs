@@ -4,8 +4,8 @@ use super::catalog::{CollectionEntry, DocumentEntry, GenerationEntry};
 use super::generations::fitting;
 use super::{FOREIGN, RemoteStore};
 use crate::entry::{self, Kind};
-use chunkwright_store::error::{no_collection, unknown_generation};
-use chunkwright_store::name::parse_name;
+use chunkwright_store::error::unknown_generation;
+use chunkwright_store::name::{no_collection, parse_name};
 use chunkwright_store::{
     Collection, CollectionSort, CollectionsBehind, DocumentInfo, Generation, GenerationSpec, GenerationState,
     GenerationStatus, ListedCollections, StoreError, normalized_name,

@@ -3,7 +3,8 @@
 use super::catalog::{CollectionEntry, Counter, GenerationEntry};
 use super::{RemoteStore, sweep};
 use crate::entry::{self, Entry, Kind};
-use chunkwright_store::error::{check_model, unknown_generation};
+use chunkwright_store::error::unknown_generation;
+use chunkwright_store::vector::check_model;
 use chunkwright_store::{Access, Generation, GenerationSpec, StoreError};
 
 impl RemoteStore {

@@ -7,7 +7,8 @@
 use super::RemoteStore;
 use super::catalog::{CollectionEntry, GenerationEntry};
 use crate::entry::{self, Entry, Kind};
-use chunkwright_store::error::{unknown_collection, unknown_generation};
+use chunkwright_store::error::unknown_generation;
+use chunkwright_store::name::unknown_collection;
 use chunkwright_store::{Generation, Overlay, OverlayStore, StoreError};
 
 /// Overlays per request to the server.

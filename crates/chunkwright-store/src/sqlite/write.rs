@@ -14,11 +14,12 @@ use super::stored::{Place, Stored, encode};
 use super::{Commit, cache, collections, persist, read, unknown_collection};
 use crate::bm25::TermCounts;
 use crate::document::{Change, DocumentInfo, NewChunk, NewDocument, Outcome};
-use crate::error::{StoreError, check_model};
+use crate::error::StoreError;
 use crate::filter::record_symbols;
 use crate::generation::{Generation, GenerationSpec};
 use crate::overlay::Overlay;
 use crate::past_run::PastRun;
+use crate::vector::check_model;
 
 /// Up to this many changes, starting threads does not pay off.
 const FEW: usize = 8;
