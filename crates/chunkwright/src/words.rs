@@ -10,6 +10,12 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Start of each word of `text`, and of each stretch between two words.
 pub(crate) fn starts(text: &str) -> Vec<usize> {
+    if text.is_ascii() {
+        let bytes = text.as_bytes();
+        let first = Some(0).filter(|_| !bytes.is_empty());
+        let next = |at: &usize| Some(at + ascii_word(&bytes[*at..])).filter(|next| *next < bytes.len());
+        return iter::successors(first, next).collect();
+    }
     if !text.contains(has_no_spaces) {
         return text.split_word_bound_indices().map(|(at, _)| at).collect();
     }
@@ -29,6 +35,35 @@ pub(crate) fn starts(text: &str) -> Vec<usize> {
         rest = &rest[end..];
     }
     starts
+}
+
+/// Bytes of the first word of a text in ASCII, or of the first stretch that is none (UAX #29, WB3 to WB13b).
+fn ascii_word(text: &[u8]) -> usize {
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    match text {
+        [b' ', ..] => text.iter().take_while(|byte| **byte == b' ').count(),
+        [b'\r', b'\n', ..] => 2,
+        [first, ..] if is_inside(first) => {
+            let mut end = 1;
+            loop {
+                end += match text[end - 1..] {
+                    [_, byte, ..] if is_inside(&byte) => 1,
+                    [before, b'.' | b'\'' | b':', after, ..]
+                        if before.is_ascii_alphabetic() && after.is_ascii_alphabetic() =>
+                    {
+                        2
+                    }
+                    [before, b'.' | b'\'' | b',' | b';', after, ..]
+                        if before.is_ascii_digit() && after.is_ascii_digit() =>
+                    {
+                        2
+                    }
+                    _ => return end,
+                }
+            }
+        }
+        _ => 1,
+    }
 }
 
 /// Whether `c` is of a script whose words have no spaces between them and that dictionaries divide.
@@ -72,24 +107,113 @@ pub(crate) fn tears(text: &str, at: usize) -> bool {
     has_no_spaces(last) && (leads || depends || is_final)
 }
 
-/// Start of each sentence of `text`, as Unicode (UAX #29) divides it. Its rules are asked about what may end a sentence and no
-/// more: looking each character up was a sixth of cutting.
+/// Start of each sentence of `text`, as Unicode (UAX #29) divides it. Its rules are applied where a sentence may end and
+/// nowhere else, to the usual characters by [`Kind`]: looking each character up was a sixth of cutting.
 pub(crate) fn sentences(text: &str) -> impl Iterator<Item = usize> {
     let first = Some(0).filter(|_| !text.is_empty());
     iter::successors(first, |start| next_sentence(text, *start))
 }
 
 fn next_sentence(text: &str, start: usize) -> Option<usize> {
-    let end = start + text[start..].find(may_end_sentence)?;
-    let next = if text[end..].starts_with('\n') {
-        end + 1
-    } else {
-        // The letter before decides with, as in `U.S.`, whatever combines with it.
-        let base = text[start..end].char_indices().rev().find(|(_, c)| is_base(*c));
-        let from = base.map_or(start, |(at, _)| start + at);
-        from + text[from..].split_sentence_bounds().next()?.len()
+    let mut from = start;
+    let next = loop {
+        let end = from + text[from..].find(may_end_sentence)?;
+        match next_after(&text[start..end], &text[end..]) {
+            Ok(Some(length)) => break end + length,
+            // Every mark that it knows has a byte or three; the next begins behind it.
+            Ok(None) => from = text.ceil_char_boundary(end + 1),
+            Err(Unusual) => {
+                // The letter before decides with, as in `U.S.`, whatever combines with it.
+                let base = text[start..end].char_indices().rev().find(|(_, c)| is_base(*c));
+                let from = base.map_or(start, |(at, _)| start + at);
+                break from + text[from..].split_sentence_bounds().next()?.len();
+            }
+        }
     };
     Some(next).filter(|at| *at < text.len())
+}
+
+/// A character of which [`Kind`] says nothing.
+struct Unusual;
+
+/// What a character is to the rules of sentences, by the names of UAX #29.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    ParaSep,
+    Sp,
+    Lower,
+    Upper,
+    OLetter,
+    Numeric,
+    ATerm,
+    STerm,
+    Close,
+    SContinue,
+    Other,
+}
+
+impl Kind {
+    fn of(c: char) -> Result<Self, Unusual> {
+        Ok(match c {
+            '\n' | '\r' => Self::ParaSep,
+            ' ' | '\t' | '\x0b' | '\x0c' | '\u{a0}' | '\u{3000}' => Self::Sp,
+            'a'..='z' | 'а'..='џ' => Self::Lower,
+            'A'..='Z' | 'Ѐ'..='Я' => Self::Upper,
+            '一'..='\u{9fff}' => Self::OLetter,
+            '0'..='9' => Self::Numeric,
+            '.' => Self::ATerm,
+            '!' | '?' | '。' | '！' | '？' => Self::STerm,
+            '"' | '\'' | '(' | ')' | '[' | ']' | '{' | '}' => Self::Close,
+            '«' | '»' | '“' | '”' | '‘' | '’' | '「' | '」' | '（' | '）' | '《' | '》' => {
+                Self::Close
+            }
+            ',' | '-' | ':' | ';' | '–' | '—' | '，' | '：' | '、' => Self::SContinue,
+            '\0'..='\x7f' => Self::Other,
+            _ => return Err(Unusual),
+        })
+    }
+}
+
+/// Bytes of `rest`, which begins with what may end a sentence, up to the next sentence; `None` if no sentence begins
+/// there.
+fn next_after(before: &str, rest: &str) -> Result<Option<usize>, Unusual> {
+    let mut kinds = rest.char_indices().map(|(at, c)| Ok((at, Kind::of(c)?)));
+    let mut following = || kinds.next().unwrap_or(Ok((rest.len(), Kind::OLetter)));
+    let through_line = |at: usize| Ok(Some(at + if rest[at..].starts_with("\r\n") { 2 } else { 1 }));
+    let mark = following()?.1;
+    let (mut at, mut kind) = match mark {
+        Kind::ParaSep => return through_line(0),
+        Kind::ATerm | Kind::STerm => following()?,
+        _ => return Err(Unusual),
+    };
+    if mark == Kind::ATerm {
+        let last = before.chars().next_back().map_or(Ok(Kind::Other), Kind::of)?;
+        let is_initial = matches!(last, Kind::Upper | Kind::Lower) && kind == Kind::Upper;
+        if kind == Kind::Numeric || is_initial {
+            return Ok(None);
+        }
+    }
+    for skipped in [Kind::Close, Kind::Sp] {
+        while kind == skipped {
+            (at, kind) = following()?;
+        }
+    }
+    let length = at;
+    match kind {
+        Kind::ParaSep => return through_line(at),
+        Kind::SContinue | Kind::ATerm | Kind::STerm => return Ok(None),
+        _ => {}
+    }
+    // A sentence does not begin with a small letter, whatever stands before that.
+    while mark == Kind::ATerm
+        && !matches!(kind, Kind::OLetter | Kind::Upper | Kind::ParaSep | Kind::ATerm | Kind::STerm)
+    {
+        if kind == Kind::Lower {
+            return Ok(None);
+        }
+        kind = following()?.1;
+    }
+    Ok(Some(length))
 }
 
 /// Whether a sentence may end at `c`. Of most scripts this is not known, and may be.

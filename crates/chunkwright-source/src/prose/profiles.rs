@@ -47,15 +47,21 @@ thread_local! {
     static PLAIN: Cell<Vec<u16>> = const { Cell::new(Vec::new()) };
 }
 
-/// Bits of a place in the table of trigrams. A script has at most 4,143, so half of the places are free.
+/// Bits of a place in the table of trigrams beyond ASCII. A script has at most 4,143, so half of the places are free.
 const PLACES: u32 = 13;
+
+/// The bits of a key that trigrams of ASCII do not have.
+const BEYOND_ASCII: u64 = {
+    let beyond = CHARACTER & !0x7f;
+    beyond << (2 * BITS) | beyond << BITS | beyond
+};
 
 /// The languages that are written in one script.
 pub(super) struct Profiles {
     languages: Vec<Language>,
     /// Trigrams, each with the first of its entries; ends with one that no text has.
     trigrams: Vec<(u64, u16)>,
-    /// Indices of trigrams, by a hash; 0 for a free place.
+    /// Indices of trigrams; 0 for a free place. Those of ASCII come first, by their short keys, then the others, by a hash.
     places: Vec<u16>,
     entries: Vec<Entry>,
 }
@@ -102,8 +108,12 @@ impl Profiles {
             languages.push(Language { code, letters });
         }
         all.sort_unstable_by_key(|(key, _)| *key);
-        let mut profiles =
-            Self { languages, trigrams: vec![(0, 0)], places: vec![0; 1 << PLACES], entries: Vec::new() };
+        let mut profiles = Self {
+            languages,
+            trigrams: vec![(0, 0)],
+            places: vec![0; SHORTS + (1 << PLACES)],
+            entries: Vec::new(),
+        };
         for same in all.chunk_by(|a, b| a.0 == b.0) {
             let place = profiles.place(same[0].0);
             profiles.places[place] = profiles.trigrams.len() as u16;
@@ -116,12 +126,17 @@ impl Profiles {
 
     /// The place of a trigram, or the free one where it would be.
     fn place(&self, key: u64) -> usize {
+        if key & BEYOND_ASCII == 0 {
+            let five = |at: u32| (key >> (at * BITS)) as usize & 31;
+            return five(2) << 10 | five(1) << 5 | five(0);
+        }
         // The first bits depend on all of the key.
         let mut place = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES)) as usize;
-        while self.places[place] != 0 && self.trigrams[usize::from(self.places[place])].0 != key {
+        let places = &self.places[SHORTS..];
+        while places[place] != 0 && self.trigrams[usize::from(places[place])].0 != key {
             place = (place + 1) % (1 << PLACES);
         }
-        place
+        SHORTS + place
     }
 
     /// The entries of a trigram.

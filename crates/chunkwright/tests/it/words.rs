@@ -14,6 +14,10 @@ mod own;
 #[track_caller]
 fn check(text: &str) {
     assert_eq!(Words.count(text), text.unicode_words().count(), "{text:?}");
+    if !text.contains(own::has_no_spaces) {
+        let starts: Vec<usize> = text.split_word_bound_indices().map(|(at, _)| at).collect();
+        assert_eq!(own::starts(text), starts, "{text:?}");
+    }
 }
 
 #[test]
@@ -31,12 +35,24 @@ fn words_are_those_of_unicode() {
 fn words_of_ascii_are_those_of_unicode_whatever_signs_follow_each_other() {
     // A character of each kind that the rules for words tell apart.
     const KINDS: &[char] =
-        &['a', 'Z', '0', '9', '_', '.', '\'', ':', ',', ';', '-', '"', ' ', '\u{1}', '\u{7f}'];
+        &['a', 'Z', '0', '_', '.', '\'', ':', ',', ';', '-', '"', ' ', '\n', '\r', '\t', '\u{1}', '\u{7f}'];
     let mut text = String::new();
     for number in 0..KINDS.len().pow(5) {
         text.clear();
         text.extend((0..5).map(|place| KINDS[number / KINDS.len().pow(place) % KINDS.len()]));
         check(&text);
+    }
+}
+
+#[test]
+fn sentences_of_usual_characters_are_those_of_unicode_whatever_follows_each_other() {
+    const KINDS: &[char] =
+        &['a', 'A', 'ж', '1', '字', '.', '!', '。', ' ', '\t', '"', ',', '#', '\n', '\r', '\u{300}'];
+    let mut text = String::new();
+    for number in 0..KINDS.len().pow(5) {
+        text.clear();
+        text.extend((0..5).map(|place| KINDS[number / KINDS.len().pow(place) % KINDS.len()]));
+        check_sentences(&text);
     }
 }
 
