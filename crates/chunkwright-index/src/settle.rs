@@ -192,7 +192,7 @@ fn settle_once(
     if overlays.is_empty() && before.is_empty() {
         return Ok(Some(OverlayCounts::default()));
     }
-    let mut plan = plan(store, generation, overlays, infos, &before)?;
+    let (mut plan, searched) = plan(store, generation, overlays, infos, &before)?;
     let mut counts = OverlayCounts::default();
     let boundaries = infos.iter().flat_map(DocumentInfo::boundaries);
     let set = boundaries.filter(|applied| overlays.get(&applied.id).is_some());
@@ -217,6 +217,10 @@ fn settle_once(
             return Ok(None);
         }
     }
+    // Not before what was found is stored: a run that is killed here searches again.
+    if let Some(key) = searched {
+        store.cache().put_notes(&[(key, String::new())])?;
+    }
     Ok(Some(counts))
 }
 
@@ -225,6 +229,9 @@ const CHANGES_AT_ONCE: usize = 128;
 
 /// The overlays planned for the chunks of a document: the chunk, the overlay, and how it was found.
 type Planned<'o> = Vec<(String, &'o Overlay, OverlayState)>;
+
+/// An overlay of a missing document, how it was found, and its chunk.
+type Found<'o> = (&'o Overlay, OverlayState, Elsewhere);
 
 /// The overlays now on the chunks of documents, for documents that have any.
 fn before(infos: &[DocumentInfo]) -> HashMap<&str, Vec<Applied>> {
@@ -248,14 +255,14 @@ fn is_same(was: &[Applied], now: &Planned<'_>) -> bool {
     })
 }
 
-/// Assigns each overlay to its chunk, by document.
+/// Assigns each overlay to its chunk, by document; also the [`search_key`], if all documents were searched.
 fn plan<'o>(
     store: &dyn Store,
     generation: &Generation,
     overlays: &'o Overlays,
     infos: &[DocumentInfo],
     before: &HashMap<&str, Vec<Applied>>,
-) -> Result<HashMap<String, Planned<'o>>, StoreError> {
+) -> Result<(HashMap<String, Planned<'o>>, Option<TextHash>), StoreError> {
     let mut plan: HashMap<String, Planned<'o>> = HashMap::new();
     let mut taken: HashSet<String> = HashSet::new();
     let known: Vec<(ChunkId, &Overlay)> =
@@ -291,27 +298,33 @@ fn plan<'o>(
         }
     }
     taken.extend(plan.values().flatten().map(|(chunk_id, ..)| chunk_id.clone()));
-    for (overlay, state, (doc_id, chunk_id)) in elsewhere(store, generation, gone, infos, before, &taken)? {
+    let (found, searched) = elsewhere(store, generation, gone, infos, before, &taken)?;
+    for (overlay, state, (doc_id, chunk_id)) in found {
         plan.entry(doc_id).or_default().push((chunk_id, overlay, state));
     }
-    Ok(plan)
+    Ok((plan, searched))
 }
 
 /// Searches the other documents for overlays of missing documents. They are read only if documents were added or
-/// removed since the last search: only then can one have been renamed.
+/// removed since the last search: only then can one have been renamed. Otherwise what was found is looked for where it was
+/// found, and the rest is not to be found: it may have several successors, of which those documents have one.
 fn elsewhere<'o>(
     store: &dyn Store,
     generation: &Generation,
-    gone: Vec<&'o Overlay>,
+    mut gone: Vec<&'o Overlay>,
     infos: &[DocumentInfo],
     before: &HashMap<&str, Vec<Applied>>,
     taken: &HashSet<String>,
-) -> Result<Vec<(&'o Overlay, OverlayState, Elsewhere)>, StoreError> {
+) -> Result<(Vec<Found<'o>>, Option<TextHash>), StoreError> {
     if gone.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), None));
     }
     let key = search_key(generation, &gone, infos);
     let is_done = store.cache().notes(&[key])?.iter().all(Option::is_some);
+    if is_done {
+        let on: HashSet<&str> = before.values().flatten().map(|applied| &*applied.overlay).collect();
+        gone.retain(|overlay| on.contains(&*overlay.chunk_id));
+    }
     let ids: HashSet<&str> = gone.iter().map(|overlay| overlay.chunk_id.as_str()).collect();
     let has_one = |doc_id: &str| {
         let applied = before.get(doc_id).map(Vec::as_slice).unwrap_or_default();
@@ -325,10 +338,7 @@ fn elsewhere<'o>(
             }
         }
     }
-    if !is_done {
-        store.cache().put_notes(&[(key, String::new())])?;
-    }
-    Ok(search.found())
+    Ok((search.found(), (!is_done).then_some(key)))
 }
 
 /// Key of everything that a search in all documents depends on.

@@ -504,3 +504,41 @@ fn what_was_changed_by_hand_while_a_generation_was_built_is_in_force_when_it_is_
         assert!(step > 10, "{kind}: only {step} steps");
     });
 }
+
+#[test]
+fn a_change_by_hand_follows_its_renamed_document_wherever_the_run_before_failed() {
+    for_each_store(|kind| {
+        let mut step = 0;
+        loop {
+            let mut fixture = Fixture::new(kind, &[]);
+            fixture.options.prune = Prune::Force;
+            for file in 0..3 {
+                fixture.write(format!("{file}.md"), text(file, "apples").as_bytes());
+            }
+            fixture.index();
+            let store = &*fixture.store;
+            let id = store.records(&now(store), "1.md").unwrap()[0].chunk_id;
+            amend(store, &now(store), None, None, id, &|overlay| overlay.disabled = true).unwrap();
+            fixture.remove("1.md");
+            // As the collection has no such document, every other one is searched for the chunk, and that once.
+            fixture.write("9.md", format!("{}\n\nAnd more.\n", text(1, "apples").trim_end()).as_bytes());
+            let failing =
+                Failing { inner: Arc::clone(&fixture.store), left: AtomicI64::new(step), colliding: None };
+            let run = |store: Arc<dyn Store>| {
+                let pipeline = Pipeline::new(store, COLLECTION, chunker(), "test");
+                let pipeline = pipeline.with_embedder(fixture.bag.clone());
+                pipeline.index(&[fixture.root()], &fixture.options, &|_| {})
+            };
+            let is_over = run(Arc::new(failing)).is_ok();
+            run(Arc::clone(&fixture.store)).unwrap();
+            let listed = list_overlays(store, &now(store)).unwrap();
+            let on: Vec<_> = listed.iter().map(|listed| listed.on_doc_id.as_deref()).collect();
+            assert_eq!(on, [Some("9.md")], "{kind} step {step}: {listed:?}");
+            if is_over {
+                break;
+            }
+            step += if ["sqlite", "memory"].contains(&kind) { 1 } else { 11 };
+        }
+        assert!(step > 10, "{kind}: only {step} steps");
+    });
+}

@@ -366,6 +366,29 @@ fn overlays_follow_a_document_that_is_renamed_and_no_copy_of_one_that_is_there()
 }
 
 #[test]
+fn an_overlay_that_may_belong_to_two_documents_is_not_put_on_one_by_another_run() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        let pruning = IndexOptions { prune: chunkwright_index::Prune::Force, ..fixture.options.clone() };
+        let index = || fixture.pipeline.index(&[fixture.root()], &pruning, &|_| {}).unwrap();
+        change(&fixture, "installer", &hide);
+        change(&fixture, "configuration", &hide);
+        fixture.remove("guide.md");
+        // The first has one successor, the second two.
+        let edited = guide().replace("all of its work", "its work").replace("every change", "each change");
+        fixture.write("start.md", edited.as_bytes());
+        let configure =
+            format!("# Guide\n\n## Configure\n\n{CONFIGURE}\n").replace("every change", "any change");
+        fixture.write("later.md", configure.as_bytes());
+        let counts = OverlayCounts { carried: 1, orphaned: 1, ..OverlayCounts::default() };
+        assert_eq!(index().overlays, counts);
+        let before = listed(&*fixture.store, &now(&*fixture.store));
+        assert_eq!(index().overlays, counts);
+        assert_eq!(listed(&*fixture.store, &now(&*fixture.store)), before);
+    });
+}
+
+#[test]
 fn two_overlays_are_never_merged_on_one_chunk() {
     for_each_store(|kind| {
         let sections = ["Install", "Configure"].map(|title| {
