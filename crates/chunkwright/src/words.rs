@@ -37,7 +37,7 @@ pub(crate) fn starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// Bytes of the first word of a text in ASCII, or of the first stretch that is none (UAX #29).
+/// Bytes of the first word of a text in ASCII, or of the stretch before it (UAX #29).
 fn ascii_word(text: &[u8]) -> usize {
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     match text {
